@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace evenkeel {
+
+/// Refuses a caller's wrong value with the one wording that all of evenkeel uses.
+///
+///     throw_invalid("balance", "ranks", "0", "at least 1");   // "balance: ranks = 0, expected at least 1"
+///
+/// @throws std::invalid_argument  always.
+[[noreturn]] inline void throw_invalid(std::string_view function, std::string_view argument, std::string_view found,
+                                       std::string_view expected) {
+    std::string text;
+    text.append(function).append(": ").append(argument).append(" = ").append(found);
+    text.append(", expected ").append(expected);
+    throw std::invalid_argument{text};
+}
+
+/// As above, for a number.
+template <class Number>
+    requires std::integral<Number> || std::floating_point<Number>
+[[noreturn]] void throw_invalid(std::string_view function, std::string_view argument, Number found,
+                                std::string_view expected) {
+    throw_invalid(function, argument, std::string_view{std::to_string(found)}, expected);
+}
+
+/// Names one element of an argument: `element("samples", 7)` is "samples[7]".
+[[nodiscard]] inline std::string element(std::string_view argument, std::size_t position) {
+    return std::string{argument}.append("[").append(std::to_string(position)).append("]");
+}
+
+}  // namespace evenkeel

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/errors.hpp>
+
+namespace evenkeel {
+
+/// What a sample's length may be: any whole or floating number. `bool` and characters are not lengths.
+template <class Length>
+concept sample_length =
+    (std::integral<std::remove_cvref_t<Length>> || std::floating_point<std::remove_cvref_t<Length>>) &&
+    !std::same_as<std::remove_cvref_t<Length>, bool> && !std::same_as<std::remove_cvref_t<Length>, char> &&
+    !std::same_as<std::remove_cvref_t<Length>, wchar_t> && !std::same_as<std::remove_cvref_t<Length>, char8_t> &&
+    !std::same_as<std::remove_cvref_t<Length>, char16_t> && !std::same_as<std::remove_cvref_t<Length>, char32_t>;
+
+/// A length of any type as the 64-bit integer that cost models take: `round(length * resolution)`.
+///
+///     evenkeel::whole_length(std::int16_t{9}, 1, "balance", 0);   // 9
+///     evenkeel::whole_length(2.54, 100, "balance", 0);            // 254: seconds, counted in hundredths
+///
+/// One multiplication and one rounding (half away from zero), so every compiler and processor agrees to the bit.
+///
+/// @param resolution  How many parts of a unit count; the same for whole and for floating lengths.
+/// @param function    Who asks, and
+/// @param position    for which item: both are named in an error.
+/// @throws std::invalid_argument  if `length` is negative or not a number.
+/// @throws std::overflow_error    if the result does not fit into 64 bits.
+template <sample_length Length>
+[[nodiscard]] constexpr std::uint64_t whole_length(Length length, std::uint64_t resolution, std::string_view function,
+                                                   std::size_t position) {
+    auto const refuse = [&] {
+        throw_invalid(function, element("samples", position), length, "a length of at least 0");
+    };
+    auto const overflow = [&] {
+        throw std::overflow_error{std::string{function}.append(": ").append(element("samples", position)).append(
+            ": the length exceeds 64 bits")};
+    };
+    if constexpr (std::floating_point<Length>) {
+        if (!(length >= Length{0})) {
+            refuse();
+        }
+        double const scaled = std::round(static_cast<double>(length) * static_cast<double>(resolution));
+        // 2^64 is a double; the comparison also catches infinity.
+        if (scaled >= 18446744073709551616.0) {
+            overflow();
+        }
+        return static_cast<std::uint64_t>(scaled);
+    } else {
+        if constexpr (std::signed_integral<Length>) {
+            if (length < 0) {
+                refuse();
+            }
+        }
+        std::uint64_t scaled = 0;
+        if (__builtin_mul_overflow(static_cast<std::uint64_t>(length), resolution, &scaled)) {
+            overflow();
+        }
+        return scaled;
+    }
+}
+
+}  // namespace evenkeel

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <evenkeel/core/checked.hpp>
+
+namespace evenkeel {
+
+/// What an item costs where every token costs the same: linear * length.
+///
+///     evenkeel::linear_cost{}.weight(1000);   // 1000
+///
+/// Units are the caller's: only ratios matter.
+struct linear_cost {
+    std::uint64_t linear = 1;
+
+    /// @throws std::overflow_error  if the weight does not fit into 64 bits.
+    [[nodiscard]] constexpr std::uint64_t weight(std::uint64_t length) const {
+        return checked_multiply(linear, length, "linear_cost: the weight of a length");
+    }
+
+    friend bool operator==(linear_cost const&, linear_cost const&) = default;
+};
+
+}  // namespace evenkeel
