@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs with apt what building evenkeel needs and this machine lacks. Says what it does; does nothing when all is there.
+set -euo pipefail
+
+say() { echo "evenkeel: $*" >&2; }
+
+# What the build needs, and the Debian package that brings it.
+commands=(
+    "${CXX:-c++}=g++"
+    cmake=cmake
+    ninja=ninja-build
+)
+headers=(
+    range/v3/version.hpp=librange-v3-dev
+    CLI/CLI.hpp=libcli11-dev
+    fmt/core.h=libfmt-dev
+    nlohmann/json_fwd.hpp=nlohmann-json3-dev
+    gtest/gtest.h=libgtest-dev
+    gmock/gmock.h=libgmock-dev
+    benchmark/benchmark.h=libbenchmark-dev
+)
+
+missing=()
+for need in "${commands[@]}"; do
+    command -v "${need%%=*}" >/dev/null || missing+=("${need#*=}")
+done
+
+# One run of the preprocessor answers for all headers, wherever this machine keeps them; without a compiler all are taken as missing.
+probe=
+for need in "${headers[@]}"; do
+    probe+=$(printf '#if !__has_include(<%s>)\n%s\n#endif\n_' "${need%%=*}" "${need#*=}")
+    probe=${probe%_}
+done
+if ! absent=$("${CXX:-c++}" -x c++ -std=c++20 -E -P - 2>/dev/null <<<"$probe"); then
+    absent=${headers[*]#*=}
+fi
+read -r -d '' -a absent <<<"$absent" || true
+missing+=("${absent[@]}")
+
+if [[ ${#missing[@]} -eq 0 ]]; then
+    exit 0
+fi
+
+if ! command -v apt-get >/dev/null; then
+    say "this machine has no apt. Install what these Debian packages bring, then run this again: ${missing[*]}"
+    exit 1
+fi
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+    if ! command -v sudo >/dev/null; then
+        say "neither root nor sudo. Have these packages installed, then run this again: ${missing[*]}"
+        exit 1
+    fi
+    as_root=(sudo)
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# Right after its first boot a machine may be upgrading itself and hold apt's lock: wait for it.
+apt() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" >>"$log" 2>&1 </dev/null
+}
+
+say "installing with apt: ${missing[*]}"
+# A list that cannot be fetched need not be one that we need, so the installation decides.
+apt update || true
+if ! apt install --yes --no-install-recommends "${missing[@]}"; then
+    cat "$log" >&2
+    say "apt could not install: ${missing[*]}"
+    exit 1
+fi
+say "installed"
