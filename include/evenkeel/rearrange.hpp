@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <evenkeel/rearrange/apply.hpp>
 #include <evenkeel/rearrange/exchange.hpp>
 #include <evenkeel/rearrange/field.hpp>
 #include <evenkeel/rearrange/order.hpp>
+#include <evenkeel/rearrange/rearrange.hpp>
 #include <evenkeel/rearrange/rearrangement.hpp>
 #include <evenkeel/rearrange/traffic.hpp>

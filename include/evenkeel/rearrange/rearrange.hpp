@@ -15,7 +15,7 @@ namespace evenkeel {
 
 /// Carries out a rearrangement on values that lie in one memory: what the exchange does between ranks.
 ///
-///     auto const outputs = evenkeel::apply(move, inputs);
+///     auto const outputs = evenkeel::rearrange(inputs, move);
 ///
 /// `values` are in the order of `move.from()`: rank after rank, micro-batch by micro-batch, position by position. The
 /// result is in the order of `move.to()`. Plain loaders use it to reorder a batch; tests hold the exchange against it.
@@ -24,10 +24,10 @@ namespace evenkeel {
 /// @complexity O(n log n), O(n) where both layouts keep items in order of their id.
 template <std::ranges::random_access_range Values>
     requires std::ranges::sized_range<Values> && std::copyable<std::ranges::range_value_t<Values>>
-[[nodiscard]] auto apply(rearrangement const& move, Values&& values) {
+[[nodiscard]] auto rearrange(Values&& values, rearrangement const& move) {
     auto const count = static_cast<std::size_t>(std::ranges::size(values));
     if (count != move.size()) {
-        throw_invalid("apply", "values.size()", count, "one value for each of " + std::to_string(move.size()) + " items");
+        throw_invalid("rearrange", "values.size()", count, "one value for each of " + std::to_string(move.size()) + " items");
     }
     std::vector<std::size_t> position(count);
     auto const before = items_in_order(move.from());
