@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <evenkeel/solve/balance.hpp>
+#include <evenkeel/solve/lower_bound.hpp>
+#include <evenkeel/solve/options.hpp>
+#include <evenkeel/solve/workspace.hpp>

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/core/plan.hpp>
+
+namespace evenkeel::detail {
+
+/// Writes the plan in which each item of the batch works on its rank; a rank runs its items in the order of the batch.
+///
+/// @complexity O(items + ranks)
+inline void write_plan(std::span<std::uint32_t const> rank_of_item, std::size_t ranks, plan& plan) {
+    plan.micro_batches = 1;
+    plan.offsets.assign(ranks + 1, 0);
+    plan.items.resize(rank_of_item.size());
+    // offsets[rank] first counts, then is where the next item of the rank goes, and so ends as the start of the next rank.
+    for (auto const rank : rank_of_item) {
+        ++plan.offsets[rank];
+    }
+    std::size_t before = 0;
+    for (auto& offset : plan.offsets) {
+        std::size_t const count = offset;
+        offset = before;
+        before += count;
+    }
+    for (std::size_t item = 0; item < rank_of_item.size(); ++item) {
+        plan.items[plan.offsets[rank_of_item[item]]++] = to_id<item_id>(item);
+    }
+    for (std::size_t rank = ranks; rank > 0; --rank) {
+        plan.offsets[rank] = plan.offsets[rank - 1];
+    }
+    plan.offsets[0] = 0;
+}
+
+}  // namespace evenkeel::detail

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/errors.hpp>
+
+namespace evenkeel {
+
+/// When `balance` may stop, and how finely it reads lengths.
+///
+///     evenkeel::balance(lengths, ranks, model, {.tolerance = 1e-3});   // stop at 0.1 % above the lower bound
+struct balance_options {
+    /// Good enough: a busiest rank of at most lower bound * (1 + tolerance).
+    double tolerance = 0;
+
+    /// How many steps the search for a better plan may take after longest first, which always runs. A step is one
+    /// comparison or so, of the order of a nanosecond; they are counted, so the plan does not depend on the machine.
+    std::uint64_t effort = 1'000'000;
+
+    /// How many parts of a unit of length count: 100 reads 2.54 seconds as 254 hundredths.
+    std::uint64_t resolution = 1;
+
+    friend bool operator==(balance_options const&, balance_options const&) = default;
+};
+
+namespace detail {
+
+inline void require_options(balance_options const& options) {
+    if (!(options.tolerance >= 0)) {
+        throw_invalid("balance", "options.tolerance", options.tolerance, "at least 0");
+    }
+    if (options.resolution == 0) {
+        throw_invalid("balance", "options.resolution", options.resolution, "at least 1");
+    }
+}
+
+/// The load at which to stop, as an integer once and for all: bound + floor(bound * tolerance).
+[[nodiscard]] inline std::uint64_t goal_of(std::uint64_t bound, double tolerance) {
+    double const slack = std::floor(static_cast<double>(bound) * tolerance);
+    std::uint64_t const room = std::numeric_limits<std::uint64_t>::max() - bound;
+    return slack >= static_cast<double>(room) ? bound + room : bound + static_cast<std::uint64_t>(slack);
+}
+
+}  // namespace detail
+
+}  // namespace evenkeel

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <list>
+#include <numeric>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/istream.hpp>
+#include <range/v3/view/transform.hpp>
+
+#include <evenkeel/core/partition.hpp>
+#include <evenkeel/cost/attention.hpp>
+#include <evenkeel/cost/linear.hpp>
+#include <evenkeel/solve/balance.hpp>
+
+#include "tests/support/batches.hpp"
+#include "tests/support/oracle.hpp"
+
+namespace evenkeel {
+namespace {
+
+/// The items of every rank, for comparison with a literal.
+std::vector<std::vector<std::uint32_t>> lists(plan const& plan) {
+    std::vector<std::vector<std::uint32_t>> result(plan.ranks().value);
+    for (std::size_t rank = 0; rank < result.size(); ++rank) {
+        for (auto const item : plan[to_id<rank_id>(rank)]) {
+            result[rank].push_back(static_cast<std::uint32_t>(item));
+        }
+    }
+    return result;
+}
+
+using lists_of = std::vector<std::vector<std::uint32_t>>;
+
+TEST(balance, gives_the_long_sample_a_short_partner) {
+    auto const lengths = std::vector{900, 100, 500, 400};
+    auto const even = balance(lengths, rank_count{2}, linear_cost{});
+
+    EXPECT_EQ(lists(even.plan), (lists_of{{0, 1}, {2, 3}}));
+    EXPECT_EQ(even.quality.gap(), 0);
+}
+
+TEST(balance, leaves_ranks_idle_when_there_are_more_ranks_than_samples) {
+    auto const even = balance(std::vector{5, 3}, rank_count{3}, linear_cost{});
+
+    EXPECT_EQ(lists(even.plan), (lists_of{{0}, {1}, {}}));
+    EXPECT_EQ(even.quality, (quality{.max_load = 5, .total_load = 8, .lower_bound = 5, .ranks = {3}}));
+}
+
+TEST(balance, places_every_sample_whatever_the_divisibility) {
+    auto const even = balance(std::vector{4, 4, 4, 4, 4}, rank_count{4}, linear_cost{});
+
+    EXPECT_NO_THROW(require_partition("test", even.plan, 5));
+    EXPECT_EQ(even.quality.max_load, 8u);
+    EXPECT_EQ(even.quality.gap(), 0);
+}
+
+TEST(balance, accepts_ranks_that_drew_nothing) {
+    // Rank 0 drew no token at all, rank 1 six.
+    auto const even = balance(std::vector{0, 0, 6}, rank_count{2}, linear_cost{});
+
+    EXPECT_NO_THROW(require_partition("test", even.plan, 3));
+    EXPECT_EQ(even.quality.max_load, 6u);
+}
+
+TEST(balance, does_not_wrap_around_on_32_bit_lengths_with_a_quadratic_cost) {
+    auto const lengths = std::vector<std::int32_t>{50'000, 46'341};
+    auto const even = balance(lengths, rank_count{2}, attention_cost{.linear = 0, .quadratic = 1});
+
+    EXPECT_EQ(even.quality.max_load, 2'500'000'000u);
+    EXPECT_EQ(even.quality.total_load, 4'647'488'281u);
+}
+
+TEST(balance, keeps_samples_without_length_where_they_were_drawn) {
+    // Four ranks drew two samples each; nobody has this modality.
+    auto const even = balance(std::vector<int>(8), rank_count{4}, linear_cost{});
+
+    EXPECT_EQ(lists(even.plan), (lists_of{{0, 1}, {2, 3}, {4, 5}, {6, 7}}));
+    EXPECT_EQ(even.quality, (quality{.max_load = 0, .total_load = 0, .lower_bound = 0, .ranks = {4}}));
+    EXPECT_EQ(even.quality.gap(), 0);
+
+    // Beside samples with a length as well: samples 0, 3 and 7 stay with ranks 0, 1 and 3.
+    auto const mixed = balance(std::vector{0, 9, 8, 0, 7, 6, 5, 0}, rank_count{4}, linear_cost{});
+    EXPECT_EQ(mixed.plan[rank_id{0}].front(), item_id{0});
+    EXPECT_THAT(mixed.plan[rank_id{1}], testing::Contains(item_id{3}));
+    EXPECT_THAT(mixed.plan[rank_id{3}], testing::Contains(item_id{7}));
+}
+
+TEST(balance, of_nothing_is_empty_batches) {
+    auto const even = balance(std::vector<int>{}, rank_count{3}, linear_cost{});
+
+    EXPECT_EQ(lists(even.plan), (lists_of{{}, {}, {}}));
+    EXPECT_EQ(even.quality.gap(), 0);
+}
+
+TEST(balance, of_one_rank_is_the_batch_itself) {
+    auto const even = balance(std::vector{3, 1, 2}, rank_count{1}, linear_cost{});
+
+    EXPECT_EQ(lists(even.plan), (lists_of{{0, 1, 2}}));
+    EXPECT_EQ(even.quality.max_load, 6u);
+}
+
+TEST(balance, of_equal_samples_gives_equal_counts) {
+    auto const even = balance(std::vector<int>(12, 577), rank_count{4}, linear_cost{});
+
+    for (auto const& list : lists(even.plan)) {
+        EXPECT_EQ(list.size(), 3u);
+    }
+    EXPECT_EQ(even.quality.gap(), 0);
+}
+
+TEST(balance, breaks_ties_by_position) {
+    // Equal samples go round the ranks in the order of the batch.
+    auto const even = balance(std::vector<int>(6, 4), rank_count{3}, linear_cost{});
+
+    EXPECT_EQ(lists(even.plan), (lists_of{{0, 3}, {1, 4}, {2, 5}}));
+}
+
+TEST(balance, reaches_the_bound_of_tiles) {
+    // 256 tokens a tile: the mean, 256 * 9 / 2, is no multiple of 256.
+    auto const even = balance(std::vector{512, 256, 1024, 512}, rank_count{2}, linear_cost{});
+
+    EXPECT_EQ(even.quality.lower_bound, 1280u);
+    EXPECT_EQ(even.quality.gap(), 0);
+}
+
+TEST(balance, works_at_the_end_of_the_number_range) {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    auto const lengths = std::vector{most / 4, most / 4, most / 4, most / 4, std::uint64_t{1}};
+    auto const even = balance(lengths, rank_count{4}, linear_cost{});
+
+    EXPECT_EQ(even.quality.max_load, most / 4 + 1);
+    EXPECT_EQ(even.quality.total_load, most / 4 * 4 + 1);
+    EXPECT_EQ(even.quality.gap(), 0);
+}
+
+TEST(balance, counts_fractions_of_a_unit_when_asked) {
+    auto const seconds = std::vector{2.54, 1.27, 1.26};
+    auto const coarse = balance(seconds, rank_count{2}, linear_cost{});
+    auto const fine = balance(seconds, rank_count{2}, linear_cost{}, {.resolution = 100});
+
+    EXPECT_EQ(coarse.quality.total_load, 5u);
+    EXPECT_EQ(fine.quality, (quality{.max_load = 254, .total_load = 507, .lower_bound = 254, .ranks = {2}}));
+}
+
+TEST(balance, refuses_values_that_make_no_sense) {
+    using testing::ThrowsMessage;
+    auto const one = std::vector{1};
+    auto const one_rank = rank_count{1};
+    EXPECT_THAT([&] { (void)balance(one, rank_count{0}, linear_cost{}); },
+                ThrowsMessage<std::invalid_argument>("balance: ranks = 0, expected at least 1"));
+    EXPECT_THAT(
+        [&] {
+            (void)balance(std::vector{4, -2}, one_rank, linear_cost{});
+        },
+        ThrowsMessage<std::invalid_argument>("balance: samples[1] = -2, expected a length of at least 0"));
+    EXPECT_THROW((void)balance(std::vector{std::nan("")}, one_rank, linear_cost{}), std::invalid_argument);
+    EXPECT_THROW((void)balance(one, one_rank, linear_cost{}, {.tolerance = -0.1}), std::invalid_argument);
+    EXPECT_THROW((void)balance(one, one_rank, linear_cost{}, {.tolerance = std::nan("")}), std::invalid_argument);
+    EXPECT_THROW((void)balance(one, one_rank, linear_cost{}, {.resolution = 0}), std::invalid_argument);
+}
+
+TEST(balance, reports_loads_beyond_64_bits) {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_THAT(
+        [] {
+            (void)balance(std::vector{most, most}, rank_count{2}, linear_cost{});
+        },
+        testing::ThrowsMessage<std::overflow_error>("balance: the total load exceeds 64 bits"));
+    EXPECT_THROW((void)balance(std::vector{most}, rank_count{2}, linear_cost{2}), std::overflow_error);
+}
+
+// The same weights give the same plan, whatever they come in.
+
+struct example {
+    std::string text;
+    int tokens;
+    [[nodiscard]] double seconds() const { return tokens; }
+};
+
+TEST(balance, reads_lengths_from_whatever_a_trainer_has) {
+    auto const ints = std::vector{9, 1, 5, 4, 4, 0, 7};
+    auto const expected = balance(ints, rank_count{3}, linear_cost{});
+
+    auto const shorts = std::vector<std::uint16_t>(ints.begin(), ints.end());
+    auto const doubles = std::vector<double>(ints.begin(), ints.end());
+    auto const floats = std::list<float>(ints.begin(), ints.end());
+    std::vector<example> examples;
+    for (auto const tokens : ints) {
+        examples.push_back({.text = std::to_string(tokens), .tokens = tokens});
+    }
+    EXPECT_EQ(balance(std::span<std::uint16_t const>{shorts}, rank_count{3}, linear_cost{}), expected);
+    EXPECT_EQ(balance(doubles, rank_count{3}, linear_cost{}), expected);
+    EXPECT_EQ(balance(floats, rank_count{3}, linear_cost{}), expected);
+    EXPECT_EQ(balance(examples, rank_count{3}, linear_cost{}, {}, &example::tokens), expected);
+    EXPECT_EQ(balance(examples, rank_count{3}, linear_cost{}, {}, &example::seconds), expected);
+    EXPECT_EQ(balance(examples, rank_count{3}, linear_cost{}, {}, [](auto const& e) { return e.tokens; }), expected);
+    EXPECT_EQ(balance(examples | ranges::views::transform(&example::tokens), rank_count{3}, linear_cost{}), expected);
+    EXPECT_EQ(balance(ints | ranges::views::filter([](int) { return true; }), rank_count{3}, linear_cost{}), expected);
+}
+
+TEST(balance, reads_a_range_once) {
+    std::istringstream text{"9 1 5 4 4 0 7"};
+    auto const streamed = balance(ranges::istream_view<int>(text), rank_count{3}, linear_cost{});
+
+    EXPECT_EQ(streamed, balance(std::vector{9, 1, 5, 4, 4, 0, 7}, rank_count{3}, linear_cost{}));
+}
+
+// What does not fit stops at the constraint.
+
+struct not_a_model {};
+
+template <class Samples, class Model = linear_cost, class Length = std::identity>
+concept balances = requires(Samples samples, Model model, Length length) {
+    balance(samples, rank_count{1}, model, balance_options{}, length);
+};
+static_assert(balances<std::vector<int>>);
+static_assert(balances<std::span<std::uint16_t const>>);
+static_assert(balances<std::vector<example>, linear_cost, int example::*>);
+static_assert(!balances<std::vector<int>, not_a_model>, "a wrong model is a constraint failure, not a template trace");
+static_assert(!balances<std::vector<example>>, "a struct needs a projection");
+static_assert(!balances<std::vector<example>, linear_cost, std::string example::*>, "a text is not a length");
+static_assert(!balances<std::vector<bool>>, "a flag is not a length");
+static_assert(!balances<int>);
+
+// Laws, over many small batches; the seed is the test's parameter, so a failure names it.
+
+class balance_law : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(balance_law, every_sample_lands_on_exactly_one_rank) {
+    auto const [lengths, ranks] = test::small_batch(GetParam());
+    auto const even = balance(lengths, ranks, linear_cost{});
+    EXPECT_NO_THROW(require_partition("test", even.plan, lengths.size()));
+    EXPECT_EQ(even.plan.ranks(), ranks);
+    for (std::size_t rank = 0; rank < ranks.value; ++rank) {
+        EXPECT_TRUE(std::ranges::is_sorted(even.plan[to_id<rank_id>(rank)]));
+    }
+}
+
+TEST_P(balance_law, quality_is_that_of_the_plan) {
+    auto const [lengths, ranks] = test::small_batch(GetParam());
+    auto const even = balance(lengths, ranks, linear_cost{});
+    EXPECT_EQ(even.quality.max_load, test::busiest_load(even.plan, lengths));
+    EXPECT_EQ(even.quality.total_load, std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0}));
+    EXPECT_EQ(even.quality.ranks, ranks);
+}
+
+TEST_P(balance_law, the_optimum_lies_between_bound_and_result) {
+    auto const [lengths, ranks] = test::small_batch(GetParam());
+    auto const even = balance(lengths, ranks, linear_cost{});
+    auto const optimum = test::optimum(lengths, ranks);
+    EXPECT_LE(even.quality.lower_bound, optimum);
+    EXPECT_GE(even.quality.max_load, optimum);
+}
+
+TEST_P(balance_law, is_never_worse_than_longest_first) {
+    auto const [lengths, ranks] = test::mixed_batch(GetParam(), 1 + GetParam() % 17, 1 + GetParam() % 12);
+    for (auto const effort : {0u, 1u, 100u, 10'000u}) {
+        auto const even = balance(lengths, ranks, linear_cost{}, {.effort = effort});
+        EXPECT_NO_THROW(require_partition("test", even.plan, lengths.size()));
+        EXPECT_EQ(even.quality.max_load, test::busiest_load(even.plan, lengths));
+        EXPECT_LE(even.quality.max_load, test::longest_first_load(lengths, ranks));
+        EXPECT_GE(even.quality.max_load, even.quality.lower_bound);
+    }
+}
+
+TEST_P(balance_law, lengths_in_another_order_give_the_same_loads) {
+    auto const [lengths, ranks] = test::mixed_batch(GetParam(), 1 + GetParam() % 17, 1 + GetParam() % 12);
+    auto const backwards = std::vector(lengths.rbegin(), lengths.rend());
+    EXPECT_EQ(balance(backwards, ranks, linear_cost{}).quality, balance(lengths, ranks, linear_cost{}).quality);
+}
+
+TEST_P(balance_law, the_unit_of_length_does_not_matter) {
+    auto [lengths, ranks] = test::mixed_batch(GetParam(), 1 + GetParam() % 17, 1 + GetParam() % 12);
+    auto const expected = balance(lengths, ranks, linear_cost{}).plan;
+    EXPECT_EQ(balance(lengths, ranks, linear_cost{576}).plan, expected);
+    EXPECT_EQ(balance(lengths, ranks, linear_cost{}, {.resolution = 1000}).plan, expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, balance_law, testing::Range(std::uint64_t{0}, std::uint64_t{300}));
+
+}  // namespace
+}  // namespace evenkeel
