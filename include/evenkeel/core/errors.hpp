@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -21,12 +23,14 @@ namespace evenkeel {
     throw std::invalid_argument{text};
 }
 
-/// As above, for a number.
+/// As above, for a number, with as many digits as tell it from its neighbours and none that depend on the locale.
 template <class Number>
     requires std::integral<Number> || std::floating_point<Number>
 [[noreturn]] void throw_invalid(std::string_view function, std::string_view argument, Number found,
                                 std::string_view expected) {
-    throw_invalid(function, argument, std::string_view{std::to_string(found)}, expected);
+    char digits[64];  // the longest number, a 128-bit floating one, takes 44
+    auto const end = std::to_chars(digits, digits + sizeof digits, found).ptr;
+    throw_invalid(function, argument, std::string_view(digits, static_cast<std::size_t>(end - digits)), expected);
 }
 
 /// Names one element of an argument: `element("samples", 7)` is "samples[7]".

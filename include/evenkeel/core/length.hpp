@@ -15,43 +15,51 @@
 
 namespace evenkeel {
 
-/// What a sample's length may be: any whole or floating number. `bool` and characters are not lengths.
+namespace detail {
+
+template <class Type, class... Types>
+concept one_of = (std::same_as<Type, Types> || ...);
+
+}  // namespace detail
+
+/// What a sample's length may be: a whole number of up to 64 bits or a floating one; not `bool`, not a character.
 template <class Length>
 concept sample_length =
-    (std::integral<std::remove_cvref_t<Length>> || std::floating_point<std::remove_cvref_t<Length>>) &&
-    !std::same_as<std::remove_cvref_t<Length>, bool> && !std::same_as<std::remove_cvref_t<Length>, char> &&
-    !std::same_as<std::remove_cvref_t<Length>, wchar_t> && !std::same_as<std::remove_cvref_t<Length>, char8_t> &&
-    !std::same_as<std::remove_cvref_t<Length>, char16_t> && !std::same_as<std::remove_cvref_t<Length>, char32_t>;
+    detail::one_of<std::remove_cvref_t<Length>, float, double, long double> ||
+    (std::integral<std::remove_cvref_t<Length>> && sizeof(std::remove_cvref_t<Length>) <= sizeof(std::uint64_t) &&
+     !detail::one_of<std::remove_cvref_t<Length>, bool, char, wchar_t, char8_t, char16_t, char32_t>);
 
 /// A length of any type as the 64-bit integer that cost models take: `round(length * resolution)`.
 ///
 ///     evenkeel::whole_length(std::int16_t{9}, 1, "balance", 0);   // 9
 ///     evenkeel::whole_length(2.54, 100, "balance", 0);            // 254: seconds, counted in hundredths
 ///
-/// One multiplication and one rounding (half away from zero), so every compiler and processor agrees to the bit.
+/// One multiplication and one rounding (half away from zero), so every compiler and processor agrees to the bit; a
+/// `long double`, whose width they do not agree on, is first taken as the nearest `double`.
 ///
 /// @param resolution  How many parts of a unit count; the same for whole and for floating lengths.
-/// @param function    Who asks, and
-/// @param position    for which item: both are named in an error.
+/// @param function    Who asks,
+/// @param position    for which item,
+/// @param argument    of which argument: all three are named in an error.
 /// @throws std::invalid_argument  if `length` is negative or not a number.
 /// @throws std::overflow_error    if the result does not fit into 64 bits.
 template <sample_length Length>
 [[nodiscard]] constexpr std::uint64_t whole_length(Length length, std::uint64_t resolution, std::string_view function,
-                                                   std::size_t position) {
+                                                   std::size_t position, std::string_view argument = "samples") {
     auto const refuse = [&] {
-        throw_invalid(function, element("samples", position), length, "a length of at least 0");
+        throw_invalid(function, element(argument, position), length, "a length of at least 0");
     };
     auto const overflow = [&] {
-        throw std::overflow_error{std::string{function}.append(": ").append(element("samples", position)).append(
-            ": the length exceeds 64 bits")};
+        throw std::overflow_error{std::string{function} + ": " + element(argument, position) +
+                                  ": the length exceeds 64 bits"};
     };
     if constexpr (std::floating_point<Length>) {
         if (!(length >= Length{0})) {
             refuse();
         }
         double const scaled = std::round(static_cast<double>(length) * static_cast<double>(resolution));
-        // 2^64 is a double; the comparison also catches infinity.
-        if (scaled >= 18446744073709551616.0) {
+        // 2^64 is a double; asked this way round, infinity and infinity * 0, which is no number, are caught too.
+        if (!(scaled < 18446744073709551616.0)) {
             overflow();
         }
         return static_cast<std::uint64_t>(scaled);

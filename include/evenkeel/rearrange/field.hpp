@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/length.hpp>
@@ -37,8 +38,9 @@ template <std::ranges::input_range Lengths>
     requires sample_length<std::ranges::range_value_t<Lengths>>
 [[nodiscard]] field field_per_token(std::string name, Lengths&& lengths, std::uint64_t bytes_per_token) {
     field result{.name = std::move(name), .bytes = {}};
-    for (auto const length : lengths) {
-        result.bytes.push_back(whole_length(length, bytes_per_token, "field_per_token", result.bytes.size()));
+    for (std::ranges::range_value_t<Lengths> const length : lengths) {
+        result.bytes.push_back(
+            whole_length(length, bytes_per_token, "field_per_token", result.bytes.size(), "lengths"));
     }
     return result;
 }
@@ -60,7 +62,7 @@ template <std::ranges::input_range Lengths>
                           "one size for each of " + std::to_string(items) + " items");
         }
         for (std::size_t item = 0; item < items; ++item) {
-            total[item] = checked_add(total[item], fields[number].bytes[item], "the bytes of an item");
+            total[item] = checked_add(total[item], fields[number].bytes[item], "bytes_of_items: the size of an item");
         }
     }
     return total;
@@ -80,7 +82,7 @@ template <std::ranges::input_range Lengths>
     std::uint64_t total = 0;
     for (std::size_t item = 0; item < layout.size(); ++item) {
         if (layout.places[item].rank == rank) {
-            total = checked_add(total, field.bytes[item], "the bytes of a field on a rank");
+            total = checked_add(total, field.bytes[item], "bytes_on: the size of a field");
         }
     }
     return total;
