@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 
 namespace evenkeel {
@@ -15,7 +20,8 @@ namespace evenkeel {
 ///                           .offsets = {0, 2, 4}};            // 2 instances of 2 tensor-parallel members
 ///     pairs.leader(evenkeel::rank_id{1});                     // world_rank{2}
 ///
-/// A plan is made over the ranks of a group; `layout_of` tells where in the world its items then are.
+/// A plan is made over the ranks of a group; `layout_of` tells where in the world its items then are. `require_group`
+/// checks what cannot be seen from the type.
 struct group {
     std::vector<world_rank> members;
     std::vector<std::size_t> offsets = {0};
@@ -44,6 +50,43 @@ struct group {
         result.offsets.push_back(rank + 1);
     }
     return result;
+}
+
+/// Refuses a group whose items would have nowhere to go, or two instances that would share a place.
+///
+/// @param function  Who asks; named in an error.
+/// @param ranks     The world.
+/// @throws std::invalid_argument  names the first instance without a member, or the first member that is not in the
+///                                world or has a part in the group already.
+/// @complexity O(members + ranks)
+inline void require_group(std::string_view function, group const& group, world_size ranks) {
+    auto const& offsets = group.offsets;
+    if (offsets.empty()) {
+        throw_invalid(function, "group.offsets.size()", 0, "1 + instances");
+    }
+    if (offsets.front() != 0 || offsets.back() != group.members.size()) {
+        throw_invalid(function, "group.offsets",
+                      "[" + std::to_string(offsets.front()) + " .. " + std::to_string(offsets.back()) + "]",
+                      "offsets from 0 to group.members.size() = " + std::to_string(group.members.size()));
+    }
+    auto const level = std::ranges::adjacent_find(offsets, std::greater_equal{});
+    if (level != offsets.end()) {
+        auto const position = static_cast<std::size_t>(level - offsets.begin()) + 1;
+        throw_invalid(function, element("group.offsets", position), offsets[position],
+                      "offsets that rise, for an instance has at least its leader");
+    }
+    std::vector<bool> seen(ranks.value);
+    for (std::size_t position = 0; position < group.members.size(); ++position) {
+        std::size_t const member = to_index(group.members[position]);
+        if (member >= ranks.value) {
+            throw_invalid(function, element("group.members", position), member,
+                          "a world rank below " + std::to_string(ranks.value));
+        }
+        if (seen[member]) {
+            throw_invalid(function, element("group.members", position), member, "every world rank at most once");
+        }
+        seen[member] = true;
+    }
 }
 
 }  // namespace evenkeel

@@ -64,11 +64,13 @@ struct layout {
 
 /// Where the items of `plan` are once it is carried out: with the leader of their rank in `group`.
 ///
-/// @param ranks  The world; every leader must be in it.
-/// @throws std::invalid_argument  if the plan is no partition, is not over the ranks of `group`, or a leader is unknown.
-/// @complexity O(items)
+/// @param ranks  The world; every member of `group` must be in it.
+/// @throws std::invalid_argument  if the plan is no partition, the group not fit for the world, or one not made for the
+///                                other.
+/// @complexity O(items + ranks)
 [[nodiscard]] inline layout layout_of(plan const& plan, group const& group, world_size ranks) {
     require_partition("layout_of", plan, plan.items.size());
+    require_group("layout_of", group, ranks);
     if (plan.ranks() != group.ranks()) {
         throw_invalid("layout_of", "plan.ranks()", plan.ranks().value,
                       "the " + std::to_string(group.ranks().value) + " ranks of the group");
@@ -77,10 +79,6 @@ struct layout {
     for (std::size_t rank = 0; rank < plan.ranks().value; ++rank) {
         auto const id = to_id<rank_id>(rank);
         world_rank const leader = group.leader(id);
-        if (to_index(leader) >= ranks.value) {
-            throw_invalid("layout_of", element("group", rank), to_index(leader),
-                          "a world rank below " + std::to_string(ranks.value));
-        }
         for (std::size_t micro_batch = 0; micro_batch < plan.micro_batches; ++micro_batch) {
             std::uint32_t position = 0;
             for (item_id const item : plan.batch(id, to_id<micro_batch_id>(micro_batch))) {
@@ -93,6 +91,8 @@ struct layout {
 
 /// The same for a plan over all world ranks.
 [[nodiscard]] inline layout layout_of(plan const& plan) {
+    // A plan that is no partition may not know how many ranks it has.
+    require_partition("layout_of", plan, plan.items.size());
     return layout_of(plan, flat_group({plan.ranks().value}), {plan.ranks().value});
 }
 
