@@ -11,7 +11,7 @@
 
 namespace evenkeel {
 
-/// Which world ranks share the fast links: one node per world rank, in any order, nodes of any size.
+/// Which world ranks share the fast links: one node per world rank, in any order, nodes of any size, counted from 0.
 ///
 ///     auto const cluster = evenkeel::uniform_topology(evenkeel::world_size{64}, evenkeel::node_size{8});
 ///     cluster.node_of(evenkeel::world_rank{9});   // node_id{1}

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <evenkeel/core/errors.hpp>
+#include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
 
 namespace evenkeel {
@@ -19,7 +21,8 @@ namespace evenkeel {
 /// The layouts may belong to groups of different size and members, in one world.
 class rearrangement {
   public:
-    /// @throws std::invalid_argument  if the layouts do not hold the same number of items in the same world.
+    /// @throws std::invalid_argument  if the layouts do not hold the same number of items in the same world, or an item
+    ///                                lies outside it.
     rearrangement(layout from, layout to) : from_{std::move(from)}, to_{std::move(to)} {
         if (from_.size() != to_.size()) {
             throw_invalid("rearrangement", "to.size()", to_.size(),
@@ -29,6 +32,8 @@ class rearrangement {
             throw_invalid("rearrangement", "to.ranks", to_.ranks.value,
                           "the world of `from`, " + std::to_string(from_.ranks.value) + " ranks");
         }
+        require_world("from", from_);
+        require_world("to", to_);
     }
 
     [[nodiscard]] layout const& from() const noexcept { return from_; }
@@ -39,6 +44,15 @@ class rearrangement {
     friend bool operator==(rearrangement const&, rearrangement const&) = default;
 
   private:
+    static void require_world(std::string_view argument, layout const& layout) {
+        for (std::size_t item = 0; item < layout.size(); ++item) {
+            if (std::size_t const rank = to_index(layout.places[item].rank); rank >= layout.ranks.value) {
+                throw_invalid("rearrangement", element(argument, item) + ".rank", rank,
+                              "a world rank below " + std::to_string(layout.ranks.value));
+            }
+        }
+    }
+
     layout from_;
     layout to_;
 };
@@ -55,9 +69,13 @@ class rearrangement {
 /// @throws std::invalid_argument  names the first item that `first` does not leave where `second` takes it up.
 /// @complexity O(items)
 [[nodiscard]] inline rearrangement compose(rearrangement const& second, rearrangement const& first) {
-    if (second.size() != first.size() || second.ranks() != first.ranks()) {
+    if (second.size() != first.size()) {
         throw_invalid("compose", "second.size()", second.size(),
-                      "the " + std::to_string(first.size()) + " items of `first` in the same world");
+                      "the " + std::to_string(first.size()) + " items of `first`");
+    }
+    if (second.ranks() != first.ranks()) {
+        throw_invalid("compose", "second.ranks()", second.ranks().value,
+                      "the world of `first`, " + std::to_string(first.ranks().value) + " ranks");
     }
     for (std::size_t item = 0; item < first.size(); ++item) {
         if (first.to().places[item] != second.from().places[item]) {

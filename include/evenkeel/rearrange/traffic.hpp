@@ -44,6 +44,10 @@ struct traffic {
         throw_invalid("traffic_of", "topology.size()", topology.size().value,
                       "the world of the rearrangement, " + std::to_string(move.ranks().value) + " ranks");
     }
+    if (topology.nodes() > topology.size().value) {
+        throw_invalid("traffic_of", "topology.nodes()", topology.nodes(),
+                      "at most one node for each of " + std::to_string(topology.size().value) + " ranks");
+    }
     traffic result;
     result.nodes = topology.nodes();
     result.node_to_node.resize(result.nodes * result.nodes);
