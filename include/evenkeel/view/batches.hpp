@@ -44,7 +44,11 @@ struct batches_fn {
             batches_fn{}(static_cast<decltype(samples)>(samples), plan);
         } { return batches_fn{}(static_cast<decltype(samples)>(samples), plan); });
     }
-    auto operator()(plan const&& plan) const = delete;  // the view refers to the plan
+
+    // The view refers to the plan.
+    template <class Samples>
+    auto operator()(Samples&& samples, plan const&& plan) const = delete;
+    auto operator()(plan const&& plan) const = delete;
 };
 
 /// A plan as a range of per-rank batches of the caller's own samples.
