@@ -35,7 +35,8 @@ inline void require_partition(std::string_view function, plan const& plan, std::
         throw_invalid(function, "plan.offsets.size()", offsets.size(), "1 + ranks * micro_batches");
     }
     if (offsets.front() != 0 || offsets.back() != plan.items.size()) {
-        throw_invalid(function, "plan.offsets", "[" + std::to_string(offsets.front()) + ", " + std::to_string(offsets.back()) + "]",
+        throw_invalid(function, "plan.offsets",
+                      "[" + std::to_string(offsets.front()) + " .. " + std::to_string(offsets.back()) + "]",
                       "offsets from 0 to plan.items.size() = " + std::to_string(plan.items.size()));
     }
     auto const falling = std::ranges::adjacent_find(offsets, std::greater{});
@@ -56,8 +57,8 @@ inline void require_partition(std::string_view function, plan const& plan, std::
     }
     auto const missing = std::ranges::find(seen, false);
     if (missing != seen.end()) {
-        throw std::invalid_argument{std::string{function}.append(": plan lacks item ").append(
-            std::to_string(missing - seen.begin())).append(", expected every item once")};
+        throw std::invalid_argument{std::string{function} + ": plan lacks item " +
+                                    std::to_string(missing - seen.begin()) + ", expected every item once"};
     }
 }
 

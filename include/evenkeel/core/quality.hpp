@@ -24,7 +24,7 @@ struct quality {
                                 : static_cast<double>(max_load - lower_bound) / static_cast<double>(lower_bound);
     }
 
-    /// Max / mean load: the factor by which the step is slower than with perfect halves of samples.
+    /// Max / mean load: the factor by which the step is slower than if samples could be cut to measure.
     [[nodiscard]] double imbalance() const noexcept { return over_mean(max_load); }
 
     /// Lower bound / mean load. Well above 1, a single item decides and no balancing helps.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/core/checked.hpp>
@@ -17,8 +18,9 @@ namespace evenkeel {
 
 /// One direction of an exchange: for each peer the items of its one message, in order of their id.
 ///
-/// Message m goes to or comes from `peers[m]`, carries `items[item_offsets[m]] .. items[item_offsets[m + 1])` and lies at
-/// `byte_offsets[m] .. byte_offsets[m + 1]` of a buffer without gaps. Only peers with at least one byte are listed.
+/// Message m goes to or comes from `peers[m]`, carries `items[item_offsets[m]] .. items[item_offsets[m + 1])` and lies
+/// at `byte_offsets[m] .. byte_offsets[m + 1])` of a buffer without gaps. Peers ascend; only those with at least one
+/// byte are listed.
 struct messages {
     std::vector<world_rank> peers;
     std::vector<std::size_t> item_offsets = {0};
@@ -64,7 +66,7 @@ namespace detail {
         result.items.push_back(item);
         ++result.item_offsets.back();
         result.byte_offsets.back() =
-            checked_add(result.byte_offsets.back(), bytes[to_index(item)], "the bytes of an exchange");
+            checked_add(result.byte_offsets.back(), bytes[to_index(item)], "exchange_of: the size of an exchange");
     }
     return result;
 }

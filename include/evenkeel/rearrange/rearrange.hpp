@@ -27,7 +27,8 @@ template <std::ranges::random_access_range Values>
 [[nodiscard]] auto rearrange(Values&& values, rearrangement const& move) {
     auto const count = static_cast<std::size_t>(std::ranges::size(values));
     if (count != move.size()) {
-        throw_invalid("rearrange", "values.size()", count, "one value for each of " + std::to_string(move.size()) + " items");
+        throw_invalid("rearrange", "values.size()", count,
+                      "one value for each of " + std::to_string(move.size()) + " items");
     }
     std::vector<std::size_t> position(count);
     auto const before = items_in_order(move.from());
