@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,18 +52,23 @@ template <std::ranges::input_range Lengths>
 
 /// How many bytes of all `fields` together each of `items` items carries.
 ///
+/// @param fields  Any range of fields, such as `std::array{pixels, labels}`.
 /// @throws std::invalid_argument  if a field does not know each item's bytes.
 /// @throws std::overflow_error    if an item's bytes do not fit into 64 bits.
-[[nodiscard]] inline std::vector<std::uint64_t> bytes_of_items(std::span<field const> fields, std::size_t items) {
+template <std::ranges::input_range Fields>
+    requires std::same_as<std::ranges::range_value_t<Fields>, field>
+[[nodiscard]] std::vector<std::uint64_t> bytes_of_items(Fields&& fields, std::size_t items) {
     std::vector<std::uint64_t> total(items);
-    for (std::size_t number = 0; number < fields.size(); ++number) {
-        if (fields[number].bytes.size() != items) {
-            throw_invalid("bytes_of_items", element("fields", number) + ".bytes.size()", fields[number].bytes.size(),
+    std::size_t number = 0;
+    for (field const& one : fields) {
+        if (one.bytes.size() != items) {
+            throw_invalid("bytes_of_items", element("fields", number) + ".bytes.size()", one.bytes.size(),
                           "one size for each of " + std::to_string(items) + " items");
         }
         for (std::size_t item = 0; item < items; ++item) {
-            total[item] = checked_add(total[item], fields[number].bytes[item], "bytes_of_items: the size of an item");
+            total[item] = checked_add(total[item], one.bytes[item], "bytes_of_items: the size of an item");
         }
+        ++number;
     }
     return total;
 }

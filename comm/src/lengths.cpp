@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <evenkeel/comm/lengths.hpp>
+
+#include <optional>
+#include <string>
+
+#include <evenkeel/comm/error.hpp>
+#include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/errors.hpp>
+
+namespace evenkeel::comm {
+
+namespace {
+
+struct drawn {
+    std::uint64_t samples = 0;
+    std::uint64_t phases = 0;  ///< 0 from a rank that refused its own lengths
+};
+
+/// Nothing can be gathered unless every rank counts the same phases.
+void require_one_number_of_phases(std::vector<drawn> const& all, world_rank self) {
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        std::string const name = "rank " + std::to_string(rank);
+        if (all[rank].phases == 0) {
+            throw error{"all_gather_lengths", self, to_id<world_rank>(rank), name + " refused its lengths"};
+        }
+        if (all[rank].phases != all.front().phases) {
+            throw error{"all_gather_lengths", self, to_id<world_rank>(rank),
+                        name + " has " + std::to_string(all[rank].phases) + " phases, rank 0 has " +
+                            std::to_string(all.front().phases)};
+        }
+    }
+}
+
+}  // namespace
+
+gathered_lengths all_gather_lengths(communicator& communicator, std::span<std::uint64_t const> mine,
+                                    std::size_t phases, deadline until) {
+    bool const whole = phases != 0 && mine.size() % phases == 0;
+    drawn const here = whole ? drawn{mine.size() / phases, phases} : drawn{};
+    std::vector<drawn> all(communicator.size().value);
+    communicator.all_gather(std::as_bytes(std::span{&here, 1}), std::as_writable_bytes(std::span{all})).wait(until);
+    if (!whole) {
+        throw_invalid("all_gather_lengths", "mine.size()", mine.size(),
+                      "a multiple of phases = " + std::to_string(phases) + ", which is at least 1");
+    }
+    require_one_number_of_phases(all, communicator.rank());
+
+    gathered_lengths result;
+    result.phases = phases;
+    std::vector<std::uint64_t> bytes;
+    for (auto const& rank : all) {
+        result.counts.push_back(rank.samples);
+        result.samples += rank.samples;
+        bytes.push_back(checked_multiply(rank.samples, phases * sizeof(std::uint64_t), "all_gather_lengths: the bytes"));
+    }
+    std::vector<std::uint64_t> by_sample(result.samples * phases);
+    communicator.all_gather(std::as_bytes(mine), bytes, std::as_writable_bytes(std::span{by_sample})).wait(until);
+
+    // Planning reads one phase at a time.
+    result.values.resize(by_sample.size());
+    for (std::size_t sample = 0; sample < result.samples; ++sample) {
+        for (std::size_t phase = 0; phase < phases; ++phase) {
+            result.values[phase * result.samples + sample] = by_sample[sample * phases + phase];
+        }
+    }
+    return result;
+}
+
+}  // namespace evenkeel::comm

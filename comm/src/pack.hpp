@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/rearrange/exchange.hpp>
+#include <evenkeel/rearrange/field.hpp>
+
+namespace evenkeel::comm {
+
+/// How the items of one rank lie in the buffer of one field.
+class field_on_rank {
+  public:
+    /// @param local  The items of the rank, in the order of its memory (`items_on`).
+    field_on_rank(field const& sizes, std::span<item_id const> local) : sizes_{sizes}, offset_of_(sizes.bytes.size()) {
+        for (item_id const item : local) {
+            offset_of_[to_index(item)] = bytes_;
+            bytes_ += bytes_of(item);
+        }
+    }
+
+    /// The size of the buffer.
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+    [[nodiscard]] std::uint64_t bytes_of(item_id item) const noexcept { return sizes_.bytes[to_index(item)]; }
+    [[nodiscard]] std::uint64_t offset_of(item_id item) const noexcept { return offset_of_[to_index(item)]; }
+
+  private:
+    field const& sizes_;
+    std::vector<std::uint64_t> offset_of_;  // by item id, so that a message's items are found without a search
+    std::uint64_t bytes_ = 0;
+};
+
+/// One field of one item: `bytes` at `first` in one buffer and at `second` in another.
+struct piece {
+    std::size_t field = 0;
+    std::uint64_t first = 0;
+    std::uint64_t second = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// The pieces of all messages, `first` in the messages' own buffer, `second` in the buffer of the field.
+///
+/// A message is its first field of all its items, then its second, and so on: both ends cut it in this way.
+[[nodiscard]] inline std::vector<piece> pieces_of(messages const& messages, std::span<field_on_rank const> fields) {
+    std::vector<piece> pieces;
+    pieces.reserve(messages.items.size() * fields.size());
+    std::uint64_t at = 0;
+    for (std::size_t m = 0; m < messages.size(); ++m) {
+        for (std::size_t f = 0; f < fields.size(); ++f) {
+            for (item_id const item : messages.items_of(m)) {
+                pieces.push_back({f, at, fields[f].offset_of(item), fields[f].bytes_of(item)});
+                at += fields[f].bytes_of(item);
+            }
+        }
+    }
+    return pieces;
+}
+
+/// The pieces of what stays, `first` in the source of the field, `second` in its target.
+[[nodiscard]] inline std::vector<piece> pieces_kept(std::span<item_id const> kept,
+                                                    std::span<field_on_rank const> sources,
+                                                    std::span<field_on_rank const> targets) {
+    std::vector<piece> pieces;
+    pieces.reserve(kept.size() * sources.size());
+    for (item_id const item : kept) {
+        for (std::size_t f = 0; f < sources.size(); ++f) {
+            pieces.push_back({f, sources[f].offset_of(item), targets[f].offset_of(item), sources[f].bytes_of(item)});
+        }
+    }
+    return pieces;
+}
+
+}  // namespace evenkeel::comm

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace evenkeel::comm::threads {
+
+namespace {
+
+enum class state : std::uint8_t { open, copying, done, given_up };
+
+/// One message, known at both ends.
+struct copy {
+    world_rank from{};
+    world_rank to{};
+    std::span<std::byte const> source;
+    std::span<std::byte> target;
+};
+
+std::string bytes_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
+
+std::string rank_text(world_rank rank) { return "rank " + std::to_string(to_index(rank)); }
+
+class exchanging final : public meeting {
+  public:
+    explicit exchanging(std::size_t ranks) : sends(ranks), receives(ranks), copies_of(ranks), left(ranks) {}
+
+    [[nodiscard]] std::string_view operation() const noexcept override { return "exchange"; }
+
+    [[nodiscard]] std::optional<fault> complete() override {
+        if (auto wrong = match()) {
+            return wrong;
+        }
+        states = std::vector<std::atomic<state>>(copies.size());
+        for (std::size_t number = 0; number < copies.size(); ++number) {
+            for (auto const end : {copies[number].from, copies[number].to}) {
+                copies_of[to_index(end)].push_back(number);
+                left[to_index(end)].fetch_add(1, std::memory_order_relaxed);
+            }
+        }
+        return std::nullopt;
+    }
+
+    std::vector<std::vector<outgoing>> sends;     ///< per rank
+    std::vector<std::vector<incoming>> receives;  ///< per rank
+    std::vector<copy> copies;
+    std::vector<std::atomic<state>> states;         ///< per copy
+    std::vector<std::vector<std::size_t>> copies_of;  ///< per rank, those it has an end of
+    std::vector<std::atomic<std::size_t>> left;     ///< per rank, how many of those are not done
+
+  private:
+    /// Finds the two ends of every message. @return the first that lacks one, or whose ends differ in size.
+    [[nodiscard]] std::optional<fault> match() {
+        for (std::size_t rank = 0; rank < sends.size(); ++rank) {
+            auto const from = to_id<world_rank>(rank);
+            for (auto const& message : sends[rank]) {
+                auto const& there = receives[to_index(message.peer)];
+                auto const found = std::ranges::lower_bound(there, from, {}, &incoming::peer);
+                bool const awaited = found != there.end() && found->peer == from;
+                if (!awaited || found->bytes.size() != message.bytes.size()) {
+                    return mismatch(from, message.bytes.size(), message.peer, awaited ? found->bytes.size() : 0);
+                }
+                copies.push_back({from, message.peer, message.bytes, found->bytes});
+            }
+        }
+        for (std::size_t rank = 0; rank < receives.size(); ++rank) {
+            auto const to = to_id<world_rank>(rank);
+            for (auto const& message : receives[rank]) {
+                if (!std::ranges::binary_search(sends[to_index(message.peer)], to, {}, &outgoing::peer)) {
+                    return mismatch(message.peer, 0, to, message.bytes.size());
+                }
+            }
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] static fault mismatch(world_rank from, std::size_t sent, world_rank to, std::size_t expected) {
+        return {"exchange", std::nullopt,
+                rank_text(from) + " sends " + bytes_text(sent) + " to " + rank_text(to) +
+                    ", which expects " + std::to_string(expected)};
+    }
+};
+
+class exchange_transfer final : public transfer {
+  public:
+    exchange_transfer(std::shared_ptr<hub> hub, std::shared_ptr<exchanging> meeting, world_rank rank)
+        : hub_{std::move(hub)}, meeting_{std::move(meeting)}, rank_{rank} {}
+
+    ~exchange_transfer() override {
+        if (!finished_ && meeting_ != nullptr) {
+            // From here on the meeting can no longer be completed, so the copies of this rank are all that there are.
+            hub_->fail({"exchange", rank_, rank_text(rank_) + " gave it up"});
+            give_up();
+        }
+    }
+
+    bool ready() override {
+        if (!finished_) {
+            hub_->require_alive(rank_);
+            if (hub_->complete(*meeting_)) {
+                copy_open();
+                finished_ = all_done();
+            }
+        }
+        return finished_;
+    }
+
+    void wait(deadline until) override {
+        if (!finished_) {
+            hub_->require_alive(rank_);
+            hub_->wait(rank_, *meeting_, until, [&] { return meeting_->arrived == hub_->size(); });
+            copy_open();
+            hub_->wait(rank_, *meeting_, until, [&] { return all_done(); });
+            finished_ = true;
+        }
+    }
+
+  private:
+    [[nodiscard]] bool all_done() const {
+        return meeting_->left[to_index(rank_)].load(std::memory_order_acquire) == 0;
+    }
+
+    /// Copies what no peer has begun to copy.
+    void copy_open() {
+        for (std::size_t const number : meeting_->copies_of[to_index(rank_)]) {
+            auto& state_of_copy = meeting_->states[number];
+            auto expected = state::open;
+            if (!state_of_copy.compare_exchange_strong(expected, state::copying)) {
+                continue;
+            }
+            copy const& message = meeting_->copies[number];
+            std::memcpy(message.target.data(), message.source.data(), message.source.size());
+            state_of_copy.store(state::done);
+            for (auto const end : {message.from, message.to}) {
+                bool const last = meeting_->left[to_index(end)].fetch_sub(1, std::memory_order_acq_rel) == 1;
+                if (last && end != rank_) {
+                    hub_->wake(end);
+                }
+            }
+        }
+    }
+
+    /// Makes sure that nobody touches the buffers of this rank any more.
+    void give_up() {
+        for (std::size_t const number : meeting_->copies_of[to_index(rank_)]) {
+            auto& state_of_copy = meeting_->states[number];
+            auto expected = state::open;
+            if (!state_of_copy.compare_exchange_strong(expected, state::given_up)) {
+                while (state_of_copy.load() == state::copying) {
+                    std::this_thread::yield();
+                }
+            }
+        }
+    }
+
+    std::shared_ptr<hub> hub_;
+    std::shared_ptr<exchanging> meeting_;
+    world_rank rank_;
+    bool finished_ = false;
+};
+
+}  // namespace
+
+pending exchange(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, std::span<outgoing const> sends,
+                 std::span<incoming const> receives) {
+    auto const make = [&] { return std::make_shared<exchanging>(hub->size()); };
+    auto const join = [&](exchanging& meeting) -> std::optional<fault> {
+        meeting.sends[to_index(rank)].assign(sends.begin(), sends.end());
+        meeting.receives[to_index(rank)].assign(receives.begin(), receives.end());
+        return std::nullopt;
+    };
+    auto meeting = hub->meet<exchanging>(number, rank, make, join);
+    return pending{std::make_unique<exchange_transfer>(std::move(hub), std::move(meeting), rank)};
+}
+
+}  // namespace evenkeel::comm::threads

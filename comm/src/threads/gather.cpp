@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gather.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace evenkeel::comm::threads {
+
+namespace {
+
+class gathering final : public meeting {
+  public:
+    gathering(std::string_view operation, std::span<std::uint64_t const> sizes, std::size_t total)
+        : counts(sizes.begin(), sizes.end()), bytes(total), operation_{operation} {}
+
+    [[nodiscard]] std::string_view operation() const noexcept override { return operation_; }
+    [[nodiscard]] std::optional<fault> complete() override { return std::nullopt; }
+
+    std::vector<std::uint64_t> counts;
+    std::vector<std::byte> bytes;
+
+  private:
+    std::string operation_;
+};
+
+class gather_transfer final : public transfer {
+  public:
+    gather_transfer(std::shared_ptr<hub> hub, std::shared_ptr<gathering> meeting, world_rank rank,
+                    std::span<std::byte> all)
+        : hub_{std::move(hub)}, meeting_{std::move(meeting)}, rank_{rank}, all_{all} {}
+
+    ~gather_transfer() override {
+        if (!taken_ && meeting_ != nullptr) {
+            hub_->fail({std::string{meeting_->operation()}, rank_, "rank " + std::to_string(to_index(rank_)) + " gave it up"});
+        }
+    }
+
+    bool ready() override {
+        if (!taken_) {
+            hub_->require_alive(rank_);
+            if (!hub_->complete(*meeting_)) {
+                return false;
+            }
+            take();
+        }
+        return true;
+    }
+
+    void wait(deadline until) override {
+        if (!taken_) {
+            hub_->require_alive(rank_);
+            hub_->wait(rank_, *meeting_, until, [&] { return meeting_->arrived == hub_->size(); });
+            take();
+        }
+    }
+
+  private:
+    void take() {
+        std::ranges::copy(meeting_->bytes, all_.begin());
+        taken_ = true;
+    }
+
+    std::shared_ptr<hub> hub_;
+    std::shared_ptr<gathering> meeting_;
+    world_rank rank_;
+    std::span<std::byte> all_;
+    bool taken_ = false;
+};
+
+}  // namespace
+
+pending gather(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, std::string_view operation,
+               std::span<std::byte const> mine, std::span<std::uint64_t const> counts, std::span<std::byte> all) {
+    auto const make = [&] { return std::make_shared<gathering>(operation, counts, all.size()); };
+    auto const join = [&](gathering& meeting) -> std::optional<fault> {
+        if (meeting.operation() != operation || !std::ranges::equal(meeting.counts, counts)) {
+            return fault{std::string{meeting.operation()}, rank,
+                         "rank " + std::to_string(to_index(rank)) + " calls " + std::string{operation} +
+                             ", or with other sizes than the first to come"};
+        }
+        std::uint64_t offset = 0;
+        for (std::size_t before = 0; before < to_index(rank); ++before) {
+            offset += counts[before];
+        }
+        std::ranges::copy(mine, meeting.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+        return std::nullopt;
+    };
+    auto meeting = hub->meet<gathering>(number, rank, make, join);
+    return pending{std::make_unique<gather_transfer>(std::move(hub), std::move(meeting), rank, all)};
+}
+
+}  // namespace evenkeel::comm::threads

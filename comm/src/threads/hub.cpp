@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub.hpp"
+
+#include <utility>
+
+namespace evenkeel::comm::threads {
+
+hub::hub(evenkeel::topology topology) : topology_{std::move(topology)}, wakers_(topology_.size().value) {}
+
+void hub::fail(fault fault) noexcept {
+    std::lock_guard const lock{mutex_};
+    fail_locked(std::move(fault));
+}
+
+void hub::fail_locked(fault fault) noexcept {
+    if (fault_) {
+        return;  // the first fault is the cause, later ones its consequences
+    }
+    fault_ = std::move(fault);
+    meetings_.clear();
+    for (auto& waker : wakers_) {
+        waker.notify_all();
+    }
+    // Parents lock before their children, never the other way round.
+    for (auto const& weak : children_) {
+        if (auto const child = weak.lock()) {
+            child->fail(*fault_);
+        }
+    }
+}
+
+bool hub::complete(meeting const& meeting) const {
+    std::lock_guard const lock{mutex_};
+    return meeting.arrived == size();
+}
+
+void hub::require_alive(world_rank rank) const {
+    std::lock_guard const lock{mutex_};
+    if (fault_) {
+        raise(rank);
+    }
+}
+
+void hub::raise(world_rank rank) const { throw error{fault_->operation, rank, fault_->peer, fault_->reason}; }
+
+void hub::wake(world_rank rank) {
+    // With the lock held, so that the rank is either before its check or asleep.
+    std::lock_guard const lock{mutex_};
+    wakers_[to_index(rank)].notify_all();
+}
+
+fault hub::lateness(meeting const& meeting) const {
+    std::string names;
+    std::optional<world_rank> peer;
+    std::size_t missing = 0;
+    for (std::size_t rank = 0; rank < meeting.came.size(); ++rank) {
+        if (meeting.came[rank]) {
+            continue;
+        }
+        // Eight names help; thousands do not.
+        if (++missing <= 8) {
+            names.append(missing == 1 ? " " : ", ").append(std::to_string(rank));
+        }
+        peer = missing == 1 ? std::optional{to_id<world_rank>(rank)} : std::nullopt;
+    }
+    if (missing > 8) {
+        names.append(" and ").append(std::to_string(missing - 8)).append(" more");
+    }
+    return {std::string{meeting.operation()}, peer,
+            missing == 0 ? "the deadline passed while bytes were being copied"
+                         : "the deadline passed before rank" + names + " came"};
+}
+
+std::shared_ptr<hub> hub::child(std::uint64_t number, std::uint32_t color, evenkeel::topology const& members) {
+    std::lock_guard const lock{mutex_};
+    auto const key = std::pair{number, color};
+    auto& entry = growing_[key];
+    if (entry.made == nullptr) {
+        entry.made = std::make_shared<hub>(members);
+        std::erase_if(children_, [](auto const& weak) { return weak.expired(); });
+        children_.push_back(entry.made);
+        if (fault_) {
+            entry.made->fail(*fault_);
+        }
+    }
+    auto const made = entry.made;
+    if (++entry.asked == members.size().value) {
+        growing_.erase(key);
+    }
+    return made;
+}
+
+}  // namespace evenkeel::comm::threads

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace evenkeel::detail {
+
+/// Which items each rank has while a search moves them about: one list per rank, heaviest item first.
+///
+/// The lists share one pool of memory. A list that outgrows its place moves to the end of the pool, with room to grow; when
+/// the pool is full, all lists are packed anew. So nothing is allocated once a batch of the same shape has been seen.
+class placement {
+public:
+    /// @param weights  Of all items, in falling order.
+    /// @param rank_of  The rank that has each.
+    void reset(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> rank_of, std::size_t ranks) {
+        lists_.assign(ranks, {});
+        for (auto const rank : rank_of) {
+            ++lists_[rank].capacity;
+        }
+        std::size_t const memory = 3 * weights.size() + 2 * headroom * ranks + 2 * headroom;
+        pool_weights_.resize(memory);
+        pool_items_.resize(memory);
+        spare_weights_.resize(memory);
+        spare_items_.resize(memory);
+        end_ = 0;
+        for (auto& list : lists_) {
+            list.capacity += headroom;
+            list.begin = std::exchange(end_, end_ + list.capacity);
+        }
+        for (std::size_t item = 0; item < weights.size(); ++item) {
+            auto& list = lists_[rank_of[item]];
+            std::size_t const place = list.begin + list.size++;
+            pool_weights_[place] = weights[item];
+            pool_items_[place] = static_cast<std::uint32_t>(item);
+            list.load += weights[item];
+        }
+    }
+
+    [[nodiscard]] std::size_t ranks() const noexcept { return lists_.size(); }
+    [[nodiscard]] std::uint64_t load(std::size_t rank) const noexcept { return lists_[rank].load; }
+
+    [[nodiscard]] std::uint64_t busiest_load() const noexcept {
+        return std::ranges::max_element(lists_, {}, &list::load)->load;
+    }
+
+    /// The weights of the items of `rank`, in falling order; valid until the next `insert`.
+    [[nodiscard]] std::span<std::uint64_t const> weights(std::size_t rank) const noexcept {
+        return std::span{pool_weights_}.subspan(lists_[rank].begin, lists_[rank].size);
+    }
+
+    /// The items themselves.
+    [[nodiscard]] std::span<std::uint32_t const> items(std::size_t rank) const noexcept {
+        return std::span{pool_items_}.subspan(lists_[rank].begin, lists_[rank].size);
+    }
+
+    void remove(std::size_t rank, std::size_t position) noexcept {
+        auto& list = lists_[rank];
+        auto const place = static_cast<std::ptrdiff_t>(list.begin + position);
+        auto const end = static_cast<std::ptrdiff_t>(list.begin + list.size);
+        list.load -= pool_weights_[static_cast<std::size_t>(place)];
+        --list.size;
+        std::move(pool_weights_.begin() + place + 1, pool_weights_.begin() + end, pool_weights_.begin() + place);
+        std::move(pool_items_.begin() + place + 1, pool_items_.begin() + end, pool_items_.begin() + place);
+    }
+
+    void insert(std::size_t rank, std::uint32_t item, std::uint64_t weight) {
+        if (lists_[rank].size == lists_[rank].capacity) {
+            grow(rank);
+        }
+        auto& list = lists_[rank];
+        std::size_t place = list.begin + list.size;
+        // Item numbers follow the falling order of the weights.
+        for (; place > list.begin && pool_items_[place - 1] > item; --place) {
+            pool_items_[place] = pool_items_[place - 1];
+            pool_weights_[place] = pool_weights_[place - 1];
+        }
+        pool_items_[place] = item;
+        pool_weights_[place] = weight;
+        ++list.size;
+        list.load += weight;
+    }
+
+    void store(std::span<std::uint32_t> rank_of) const noexcept {
+        for (std::size_t rank = 0; rank < ranks(); ++rank) {
+            for (auto const item : items(rank)) {
+                rank_of[item] = static_cast<std::uint32_t>(rank);
+            }
+        }
+    }
+
+private:
+    static constexpr std::size_t headroom = 4;
+
+    struct list {
+        std::size_t begin = 0;
+        std::size_t size = 0;
+        std::size_t capacity = 0;
+        std::uint64_t load = 0;
+    };
+
+    void grow(std::size_t rank) {
+        std::size_t const capacity = lists_[rank].size + lists_[rank].size / 2 + headroom;
+        if (pool_items_.size() - end_ < capacity) {
+            pack();
+        }
+        std::size_t const to = std::exchange(end_, end_ + capacity);
+        move_list(lists_[rank], pool_weights_, pool_items_, to);
+        lists_[rank].capacity = capacity;
+    }
+
+    /// Leaves at least 2 * items + headroom places free, more than the longest list asks for.
+    void pack() {
+        end_ = 0;
+        for (auto& list : lists_) {
+            list.capacity = list.size + headroom;
+            move_list(list, spare_weights_, spare_items_, std::exchange(end_, end_ + list.capacity));
+        }
+        std::swap(pool_weights_, spare_weights_);
+        std::swap(pool_items_, spare_items_);
+    }
+
+    void move_list(list& list, std::vector<std::uint64_t>& to_weights, std::vector<std::uint32_t>& to_items,
+                   std::size_t to) const {
+        std::copy_n(pool_weights_.data() + list.begin, list.size, to_weights.data() + to);
+        std::copy_n(pool_items_.data() + list.begin, list.size, to_items.data() + to);
+        list.begin = to;
+    }
+
+    std::vector<list> lists_;
+    std::vector<std::uint64_t> pool_weights_;
+    std::vector<std::uint32_t> pool_items_;
+    std::vector<std::uint64_t> spare_weights_;
+    std::vector<std::uint32_t> spare_items_;
+    std::size_t end_ = 0;
+};
+
+} // namespace evenkeel::detail
