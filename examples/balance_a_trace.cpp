@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main job: balances batches of real or made-up samples over many ranks, in every phase of the training step, moves
+// their bytes to where the plans say, checks each of them there and prints what that did. `--help` lists the options.
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <evenkeel/comm/communicator.hpp>
+#include <evenkeel/comm/threads.hpp>
+#include <evenkeel/core/topology.hpp>
+
+#include "support/balanced_step.hpp"
+#include "support/memory.hpp"
+#include "support/options.hpp"
+#include "support/phases.hpp"
+#include "support/plot.hpp"
+#include "support/program.hpp"
+#include "support/progress.hpp"
+#include "support/report.hpp"
+#include "support/summary.hpp"
+
+namespace {
+
+using namespace evenkeel::examples;
+
+/// What all ranks have sent and checked, added up.
+exchange_report sum_over_ranks(evenkeel::comm::communicator& world, exchange_report const& mine) {
+    std::vector<exchange_report> all(world.size().value);
+    world.all_gather(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(std::span{all}))
+        .wait(std::chrono::minutes{10});
+    exchange_report sum;
+    for (auto const& rank : all) {
+        sum.bytes += rank.bytes;
+        sum.inter_node_bytes += rank.inter_node_bytes;
+        sum.wrong += rank.wrong;
+    }
+    return sum;
+}
+
+/// What a rank does, next to the others. Rank 0 collects.
+void run_rank(evenkeel::comm::communicator& world, options const& options, std::vector<phase_lengths> const& phases,
+              progress& bar, summary& collected, exchange_report& total) {
+    auto const drawing = options.drawing();
+    bool const collects = world.rank() == evenkeel::world_rank{0};
+    exchange_report mine;
+    for (std::size_t step = 0; step < options.steps; ++step) {
+        drawn_step drawn{.first_sample = step * drawing.samples(), .lengths = {}};
+        for (auto const& phase : phases) {
+            drawn.lengths.push_back(drawing.lengths(step, to_index(world.rank()), phase.lengths));
+        }
+        auto const outcomes = balance_step(world, drawn, options.bytes_per_token, mine);
+        if (collects) {
+            collected.add(outcomes);
+            bar.advance();
+        }
+    }
+    auto const sum = sum_over_ranks(world, mine);
+    if (collects) {
+        total = sum;
+    }
+}
+
+bool balance_a_trace(options const& options) {
+    auto const trace = read_or_generate(options);
+    auto const phases = phases_of(trace);
+    // A phase's payload at home, where it goes, and on the way in both directions.
+    require_memory("the payload of a step", 4 * heaviest_step(phases, options.drawing(), options.steps) *
+                                                static_cast<double>(options.bytes_per_token));
+    std::vector<std::string> names;
+    for (auto const& phase : phases) {
+        names.push_back(phase.name);
+    }
+
+    summary collected{names};
+    report result{.ranks = options.ranks,
+                  .ranks_per_node = options.ranks_per_node,
+                  .samples = options.drawing().samples() * options.steps};
+    {
+        auto bar = progress{"steps", options.steps};
+        auto const cluster = evenkeel::uniform_topology({options.ranks}, {options.ranks_per_node});
+        evenkeel::comm::run_threads(cluster, [&](evenkeel::comm::communicator& world) {
+            run_rank(world, options, phases, bar, collected, result.exchange);
+        });
+    }
+    result.phases = collected.report();
+
+    print(to_table(result, headline(options, trace)));
+    if (options.json) {
+        options.json->write(to_json(result));
+    }
+    if (options.plot) {
+        options.plot->write(to_svg({.title = "Load per rank before and after balancing",
+                                    .subtitle = headline(options, trace),
+                                    .ranks_per_node = options.ranks_per_node,
+                                    .phases = collected.first_loads()}));
+    }
+    return result.exchange.wrong == 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_program(argc, argv, balance_a_trace); }
