@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "files.hpp"
+#include "phases.hpp"
+
+namespace evenkeel::examples {
+
+/// What the command line of `balance_a_trace` asks for. Every value is in range, `ranks_per_node` divides `ranks`, the
+/// product of ranks, samples and steps fits in 63 bits, and the output files can be written and are distinct.
+struct options {
+    std::optional<std::filesystem::path> lengths;
+    std::uint64_t seed = 1;
+    std::size_t ranks = 64;
+    std::size_t ranks_per_node = 8;
+    std::size_t samples_per_rank = 40;
+    std::size_t steps = 1;
+    std::string backend = "threads";
+    std::size_t bytes_per_token = 8;
+    std::optional<output_file> json;
+    std::optional<output_file> plot;
+
+    [[nodiscard]] examples::drawing drawing() const noexcept {
+        return {.ranks = ranks, .samples_per_rank = samples_per_rank};
+    }
+};
+
+/// Thrown by `parse_options` where the command line asks for nothing but help; `what()` is the help.
+class help_wanted : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Reads the command line; `arguments[0]` is the program's name and not looked at.
+///
+/// @throws input_error  `--option: expected this, got that`
+/// @throws help_wanted  for `--help`
+[[nodiscard]] options parse_options(int count, char const* const* arguments);
+
+/// The file of lengths, or as many made-up rows as the steps need, a million at most.
+[[nodiscard]] trace read_or_generate(options const& options);
+
+/// What runs, in one line: "64 ranks on 8 nodes, 40 samples per rank, 1 step, backend threads, lengths from
+/// mix_omni.csv (20000 rows)".
+[[nodiscard]] std::string headline(options const& options, trace const& trace);
+
+}  // namespace evenkeel::examples

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "input_error.hpp"
+#include "text.hpp"
+
+namespace evenkeel::examples {
+namespace {
+
+int complain(char const* what, int status) noexcept {
+    std::fputs("balance_a_trace: ", stderr);
+    try {
+        std::fputs(printable(what).c_str(), stderr);
+    } catch (...) {
+        std::fputs(what, stderr);
+    }
+    std::fputs("\n", stderr);
+    return status;
+}
+
+}  // namespace
+
+int run_program(int argc, char const* const* argv, std::function<bool(options const&)> const& body) noexcept {
+    constexpr auto failed = 1;
+    constexpr auto bad_input = 2;
+    try {
+        try {
+            return body(parse_options(argc, argv)) ? 0 : failed;
+        } catch (help_wanted const& help) {
+            print(help.what());
+            return 0;
+        }
+    } catch (input_error const& error) {
+        return complain(error.what(), bad_input);
+    } catch (std::bad_alloc const&) {
+        return complain("out of memory; fewer ranks, samples or bytes per token need less", failed);
+    } catch (std::exception const& error) {
+        return complain(error.what(), failed);
+    } catch (...) {
+        return complain("an unknown error", failed);
+    }
+}
+
+void print(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+        throw input_error{
+            fmt::format("the standard output cannot be written: {}", std::generic_category().message(errno))};
+    }
+}
+
+}  // namespace evenkeel::examples

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "examples/support/options.hpp"
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "examples/support/input_error.hpp"
+#include "examples/support/tri_modal.hpp"
+#include "tests/examples/temporary_folder.hpp"
+
+namespace evenkeel::examples {
+namespace {
+
+options parsed(std::vector<std::string> const& words) {
+    auto arguments = std::vector<char const*>{"balance_a_trace"};
+    for (auto const& word : words) {
+        arguments.push_back(word.c_str());
+    }
+    return parse_options(static_cast<int>(arguments.size()), arguments.data());
+}
+
+std::string refusal(std::vector<std::string> const& words) {
+    return complaint<input_error>([&] { (void)parsed(words); });
+}
+
+TEST(options, have_the_documented_defaults) {
+    auto const options = parsed({});
+
+    EXPECT_FALSE(options.lengths);
+    EXPECT_EQ(options.ranks, 64u);
+    EXPECT_EQ(options.ranks_per_node, 8u);
+    EXPECT_EQ(options.samples_per_rank, 40u);
+    EXPECT_EQ(options.steps, 1u);
+    EXPECT_EQ(options.backend, "threads");
+    EXPECT_EQ(options.bytes_per_token, 8u);
+    EXPECT_FALSE(options.json);
+    EXPECT_FALSE(options.plot);
+}
+
+TEST(options, are_read_from_the_command_line) {
+    auto const folder = temporary_folder{};
+    auto const options =
+        parsed({"--lengths", "some.csv", "--seed=18446744073709551615", "--ranks", "12", "--ranks-per-node=4",
+                "--samples-per-rank", "010", "--steps", "3", "--backend", "threads", "--bytes-per-token", "2", "--json",
+                (folder / "r.json").string(), "--plot", (folder / "p.svg").string()});
+
+    EXPECT_EQ(options.lengths, "some.csv");
+    EXPECT_EQ(options.seed, UINT64_MAX);
+    EXPECT_EQ(options.ranks, 12u);
+    EXPECT_EQ(options.ranks_per_node, 4u);
+    EXPECT_EQ(options.samples_per_rank, 10u) << "a leading zero is no octal number";
+    EXPECT_EQ(options.steps, 3u);
+    EXPECT_EQ(options.bytes_per_token, 2u);
+    ASSERT_TRUE(options.json);
+    EXPECT_TRUE(options.json->same_as(folder / "r.json"));
+    ASSERT_TRUE(options.plot);
+    EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(options, take_the_last_of_several_values) { EXPECT_EQ(parsed({"--ranks", "8", "--ranks", "16"}).ranks, 16u); }
+
+TEST(options, find_nodes_that_divide_the_ranks_unless_told) {
+    EXPECT_EQ(parsed({"--ranks", "4"}).ranks_per_node, 4u);
+    EXPECT_EQ(parsed({"--ranks", "12"}).ranks_per_node, 6u);
+    EXPECT_EQ(parsed({"--ranks", "13"}).ranks_per_node, 1u);
+    EXPECT_EQ(refusal({"--ranks", "12", "--ranks-per-node", "8"}),
+              "--ranks-per-node: expected a divisor of the 12 ranks, got 8");
+}
+
+TEST(options, give_help_when_asked) {
+    auto const help = complaint<help_wanted>([] { (void)parsed({"--help"}); });
+    for (auto const* const option : {"--lengths", "--seed", "--ranks", "--ranks-per-node", "--samples-per-rank",
+                                     "--steps", "--backend", "--bytes-per-token", "--json", "--plot"}) {
+        EXPECT_NE(help.find(option), std::string::npos) << option;
+    }
+}
+
+struct bad_line {
+    std::vector<std::string> words;
+    std::string said;
+};
+
+std::ostream& operator<<(std::ostream& out, bad_line const& line) {
+    for (auto const& word : line.words) {
+        out << word << ' ';
+    }
+    return out;
+}
+
+class bad_options : public testing::TestWithParam<bad_line> {};
+
+TEST_P(bad_options, are_refused_in_one_line_that_says_what_was_expected) {
+    EXPECT_EQ(refusal(GetParam().words), GetParam().said);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    lines, bad_options,
+    testing::Values(
+        bad_line{{"--ranks", "0"}, "--ranks: expected a whole number from 1 to 16384, got 0"},
+        bad_line{{"--ranks", "-3"}, "--ranks: expected a whole number from 1 to 16384, got -3"},
+        bad_line{{"--ranks=-3"}, "--ranks: expected a whole number from 1 to 16384, got -3"},
+        bad_line{{"--ranks", "many"}, "--ranks: expected a whole number from 1 to 16384, got 'many'"},
+        bad_line{{"--ranks", "8.0"}, "--ranks: expected a whole number from 1 to 16384, got '8.0'"},
+        bad_line{{"--ranks", "8 "}, "--ranks: expected a whole number from 1 to 16384, got '8 '"},
+        bad_line{{"--ranks", "+8"}, "--ranks: expected a whole number from 1 to 16384, got '+8'"},
+        bad_line{{"--ranks", "0x8"}, "--ranks: expected a whole number from 1 to 16384, got '0x8'"},
+        bad_line{{"--ranks", ""}, "--ranks: expected a whole number from 1 to 16384, got ''"},
+        bad_line{{"--ranks", "\n"}, "--ranks: expected a whole number from 1 to 16384, got '\\x0a'"},
+        bad_line{{"--ranks", "18446744073709551617"},
+                 "--ranks: expected a whole number from 1 to 16384, got 18446744073709551617"},
+        bad_line{{"--ranks"}, "--ranks: expected a value, got none"},
+        bad_line{{"--ranks", "8", "--json"}, "--json: expected a value, got none"},
+        bad_line{{"--ranks", "--json"}, "--ranks: expected a whole number from 1 to 16384, got '--json'"},
+        bad_line{{"--ranks-per-node", "0"}, "--ranks-per-node: expected a whole number of at least 1, got 0"},
+        bad_line{{"--ranks", "10", "--ranks-per-node", "3"},
+                 "--ranks-per-node: expected a divisor of the 10 ranks, got 3"},
+        bad_line{{"--ranks-per-node", "128"}, "--ranks-per-node: expected a divisor of the 64 ranks, got 128"},
+        bad_line{{"--samples-per-rank", "0"}, "--samples-per-rank: expected a whole number of at least 1, got 0"},
+        bad_line{{"--samples-per-rank", "9223372036854775807", "--ranks", "4", "--steps", "2"},
+                 "--samples-per-rank: expected at most 1152921504606846976 with --ranks 4 and --steps 2, got "
+                 "9223372036854775807"},
+        bad_line{{"--steps", "0"}, "--steps: expected a whole number of at least 1, got 0"},
+        bad_line{{"--bytes-per-token", "0"}, "--bytes-per-token: expected a whole number from 1 to 1073741824, got 0"},
+        bad_line{{"--seed", "x"}, "--seed: expected a whole number of at least 0, got 'x'"},
+        bad_line{{"--backend", "carrier pigeon"}, "--backend: expected one of: threads, got 'carrier pigeon'"},
+        bad_line{{"--rank", "8"}, "'--rank': unknown option, --help lists all options"},
+        bad_line{{"-r8"}, "'-r8': unknown option, --help lists all options"},
+        bad_line{{"mix.csv"}, "'mix.csv': unexpected argument, --help lists all options"},
+        bad_line{{"--json", ""}, "--json: expected a file, got ''"},
+        bad_line{{"--lengths", ""}, "--lengths: expected a file, got ''"},
+        bad_line{{"--json", "/no/such/r.json"},
+                 "--json: '/no/such/r.json' cannot be written: No such file or directory"},
+        bad_line{{"--plot", "/"}, "--plot: '/' cannot be written: it names a folder"},
+        bad_line{{"--plot", "/dev/null"}, "--plot: '/dev/null' cannot be written: it is no regular file"}));
+
+TEST(options, refuse_two_outputs_in_one_file) {
+    auto const folder = temporary_folder{};
+    auto const one = (folder / "one").string();
+    auto const same = (folder / "./one").string();
+    EXPECT_EQ(refusal({"--json", one, "--plot", same}),
+              "--plot: expected a file other than that of --json, got '" + printable(same) + "'");
+}
+
+TEST(options, refuse_to_write_over_the_lengths) {
+    auto const folder = temporary_folder{};
+    auto const file = folder.write("lengths", "text\n1\n").string();
+    EXPECT_TRUE(refusal({"--lengths", file, "--json", file})
+                    .starts_with("--json: expected a file other than that of --lengths"));
+    EXPECT_EQ(folder.read("lengths"), "text\n1\n");
+}
+
+TEST(options, say_in_one_line_what_will_run) {
+    auto const folder = temporary_folder{};
+    auto const file = folder.write("mix.csv", "text\n1\n2\n").string();
+    auto const options = parsed({"--lengths", file});
+
+    EXPECT_EQ(headline(options, read_or_generate(options)),
+              "64 ranks on 8 nodes, 40 samples per rank, 1 step, backend threads, lengths from mix.csv (2 rows)");
+    EXPECT_EQ(headline(parsed({"--ranks", "1", "--samples-per-rank", "1", "--steps", "2", "--seed", "5"}), {}),
+              "1 rank on 1 node, 1 sample per rank, 2 steps, backend threads, made-up lengths (seed 5)");
+}
+
+TEST(read_or_generate, makes_up_as_many_rows_as_are_drawn_and_never_too_many) {
+    EXPECT_EQ(read_or_generate(parsed({"--ranks", "4", "--samples-per-rank", "5", "--steps", "6", "--seed", "9"})),
+              tri_modal(120, 9));
+    EXPECT_EQ(read_or_generate(parsed({"--ranks", "1", "--samples-per-rank", "9000000000000000000"})).rows(),
+              1'000'000u);
+}
+
+}  // namespace
+}  // namespace evenkeel::examples
