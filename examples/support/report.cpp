@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "text.hpp"
+
+namespace evenkeel::examples {
+namespace {
+
+using row = std::array<std::string, 8>;
+
+constexpr auto gap_between = std::size_t{3};
+
+/// A gap of 0 is a proof, so nothing else may look like it.
+std::string gap_text(double gap) {
+    constexpr auto smallest = 0.0001;
+    auto const percent = 100 * gap;
+    return percent == 0 ? "0" : percent < smallest ? fmt::format("<{} %", smallest) : fmt::format("{:.4f} %", percent);
+}
+
+row row_of(phase_report const& phase) {
+    constexpr auto longest_name = std::size_t{24};
+    return {shortened(phase.name, longest_name),
+            fmt::format("{:.3f}", phase.imbalance_before),
+            fmt::format("{:.3f}", phase.imbalance_after),
+            fmt::format("{:.3f}", phase.lower_bound_over_mean),
+            gap_text(phase.gap),
+            fmt::format("{:.2f} ms", phase.plan_ms),
+            fmt::format("{:.1f} %", 100 * phase.moved_share),
+            fmt::format("{:.1f} %", 100 * phase.inter_node_share)};
+}
+
+void append_row(std::string& table, row const& cells, std::array<std::size_t, std::tuple_size_v<row>> const& widths) {
+    for (auto column = std::size_t{0}; column < cells.size(); ++column) {
+        auto const padding = std::string(widths[column] - width_of(cells[column]), ' ');
+        // The names stand to the left, the figures to the right.
+        table += column == 0 ? cells[column] + padding : std::string(gap_between, ' ') + padding + cells[column];
+    }
+    table.erase(table.find_last_not_of(' ') + 1);
+    table += '\n';
+}
+
+std::string closing(exchange_report const& exchange) {
+    auto const bytes = [](std::uint64_t count) { return human_bytes(static_cast<double>(count)); };
+    auto const verdict = exchange.wrong == 0
+                             ? std::string{"every byte verified"}
+                             : fmt::format("{} WRONG {}", exchange.wrong, exchange.wrong == 1 ? "BYTE" : "BYTES");
+    return fmt::format("{} went to another rank, {} of them to another node: {}.\n", bytes(exchange.bytes),
+                       bytes(exchange.inter_node_bytes), verdict);
+}
+
+}  // namespace
+
+std::string to_json(report const& report) {
+    auto phases = nlohmann::ordered_json::array();
+    for (auto const& phase : report.phases) {
+        phases.push_back({{"name", phase.name},
+                          {"imbalance_before", phase.imbalance_before},
+                          {"imbalance_after", phase.imbalance_after},
+                          {"lower_bound_over_mean", phase.lower_bound_over_mean},
+                          {"gap", phase.gap},
+                          {"plan_ms", phase.plan_ms},
+                          {"moved_share", phase.moved_share},
+                          {"inter_node_share", phase.inter_node_share}});
+    }
+    auto const json = nlohmann::ordered_json{{"ranks", report.ranks},
+                                             {"ranks_per_node", report.ranks_per_node},
+                                             {"samples", report.samples},
+                                             {"phases", std::move(phases)},
+                                             {"exchange",
+                                              {{"bytes", report.exchange.bytes},
+                                               {"inter_node_bytes", report.exchange.inter_node_bytes},
+                                               {"wrong", report.exchange.wrong}}}};
+    return json.dump(2) + "\n";
+}
+
+std::string to_table(report const& report, std::string_view headline) {
+    auto rows = std::vector<row>{{"", "imbalance", "imbalance", "lowest", "", "", "", "between"},
+                                 {"phase", "before", "after", "possible", "gap", "planning", "moved", "nodes"}};
+    std::transform(report.phases.begin(), report.phases.end(), std::back_inserter(rows), row_of);
+
+    auto widths = std::array<std::size_t, std::tuple_size_v<row>>{};
+    for (auto const& cells : rows) {
+        for (auto column = std::size_t{0}; column < cells.size(); ++column) {
+            widths[column] = std::max(widths[column], width_of(cells[column]));
+        }
+    }
+    auto table = fmt::format("{}\n\n", headline);
+    for (auto i = std::size_t{0}; i < rows.size(); ++i) {
+        append_row(table, rows[i], widths);
+        if (i == 1) {
+            auto const total = std::accumulate(widths.begin(), widths.end(), gap_between * (widths.size() - 1));
+            table += std::string(total, '-') + '\n';
+        }
+    }
+    table += "\nImbalance is the largest load over the mean, gap how far the largest load is above the lower bound.\n";
+    table += closing(report.exchange);
+    return table;
+}
+
+}  // namespace evenkeel::examples

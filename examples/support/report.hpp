@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace evenkeel::examples {
+
+/// What balancing did to one phase. Imbalance is largest load / mean load; a phase without load has imbalance 1 and gap
+/// 0.
+struct phase_report {
+    std::string name = {};
+    double imbalance_before = 1;
+    double imbalance_after = 1;
+    double lower_bound_over_mean = 1;
+    double gap = 0;
+    double plan_ms = 0;
+    /// The length-weighted share of the items that work on another rank than their home ...
+    double moved_share = 0;
+    /// ... and on another node.
+    double inter_node_share = 0;
+};
+
+/// What went over the wire.
+struct exchange_report {
+    std::uint64_t bytes = 0;
+    std::uint64_t inter_node_bytes = 0;
+    /// Bytes that were not what the receiver knows they have to be.
+    std::uint64_t wrong = 0;
+};
+
+struct report {
+    std::size_t ranks = 0;
+    std::size_t ranks_per_node = 0;
+    std::size_t samples = 0;
+    std::vector<phase_report> phases = {};
+    exchange_report exchange = {};
+};
+
+/// The report for programs: an object with the members of `report` under their names, in their order.
+[[nodiscard]] std::string to_json(report const& report);
+
+/// The report for people: `headline`, a row per phase, what the words mean and what was moved.
+[[nodiscard]] std::string to_table(report const& report, std::string_view headline);
+
+}  // namespace evenkeel::examples
