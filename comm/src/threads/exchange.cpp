@@ -103,7 +103,7 @@ class exchange_transfer final : public transfer {
     bool ready() override {
         if (!finished_) {
             hub_->require_alive(rank_);
-            if (hub_->complete(*meeting_)) {
+            if (hub_->complete(rank_, *meeting_)) {
                 copy_open();
                 finished_ = all_done();
             }

@@ -40,7 +40,7 @@ class gather_transfer final : public transfer {
     bool ready() override {
         if (!taken_) {
             hub_->require_alive(rank_);
-            if (!hub_->complete(*meeting_)) {
+            if (!hub_->complete(rank_, *meeting_)) {
                 return false;
             }
             take();

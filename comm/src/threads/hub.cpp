@@ -29,8 +29,12 @@ void hub::fail_locked(fault fault) noexcept {
     }
 }
 
-bool hub::complete(meeting const& meeting) const {
+bool hub::complete(world_rank rank, meeting const& meeting) const {
+    // Both under one lock: the last to come may find a fault, and a meeting with a fault is never complete.
     std::lock_guard const lock{mutex_};
+    if (fault_) {
+        raise(rank);
+    }
     return meeting.arrived == size();
 }
 

@@ -62,8 +62,8 @@ class hub {
     template <class Done>
     void wait(world_rank rank, meeting const& meeting, deadline until, Done done);
 
-    /// Whether all ranks have come to `meeting`.
-    [[nodiscard]] bool complete(meeting const& meeting) const;
+    /// Whether all ranks have come to `meeting`. @throws comm::error  the fault, as seen by `rank`, if there is one.
+    [[nodiscard]] bool complete(world_rank rank, meeting const& meeting) const;
 
     void fail(fault fault) noexcept;
     /// @throws comm::error  the fault, as seen by `rank`, if there is one.
