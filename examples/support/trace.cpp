@@ -191,6 +191,7 @@ class parser {
         refuse_cell(cell, number,
                     cell.empty()                              ? "an empty cell"
                     : unit.empty()                            ? "a '+' without a length on both sides"
+                    : unit.find('"') != unit.npos             ? "a stray quote"
                     : unit.front() == '-'                     ? "a negative number"
                     : error == std::errc::result_out_of_range ? "more than 64 bits hold"
                     : stop != end && *stop == '.'             ? "a fraction"

@@ -126,9 +126,9 @@ std::vector<bad_text> bad_texts() {
         {header + "1,4++4\n", "2:2", "'4++4' (a '+' without"},
         {header + "1,+\n", "2:2", "'+' (a '+' without"},
         {header + "1,4+-4\n", "2:2", "'4+-4' (a negative number)"},
-        {header + "1,\"2\"\n", "2:2", "'\"2\"' (not a number)"},
-        {header + "\"1,2\"\n", "2:1", "'\"1' (not a number)"},
-        {header + "1,2\"\n", "2:2", "'2\"' (not a number)"},
+        {header + "1,\"2\"\n", "2:2", "'\"2\"' (a stray quote)"},
+        {header + "\"1,2\"\n", "2:1", "'\"1' (a stray quote)"},
+        {header + "1,2\"\n", "2:2", "'2\"' (a stray quote)"},
         {header + "1,2\n3,4\0\n"s, "3:2", "the control character 0x00"},
         {"\x7f"
          "ELF\x02\x01\n",
