@@ -65,9 +65,7 @@ void run_rank(evenkeel::comm::communicator& world, options const& options, std::
 bool balance_a_trace(options const& options) {
     auto const trace = read_or_generate(options);
     auto const phases = phases_of(trace);
-    // A phase's payload at home, where it goes, and on the way in both directions.
-    require_memory("the payload of a step", 4 * heaviest_step(phases, options.drawing(), options.steps) *
-                                                static_cast<double>(options.bytes_per_token));
+    require_memory_for_step(options, phases);
     std::vector<std::string> names;
     for (auto const& phase : phases) {
         names.push_back(phase.name);

@@ -24,12 +24,12 @@ void require_memory(std::string_view what, double bytes) {
 }
 
 void require_memory_for_step(options const& options, std::span<phase_lengths const> phases) {
-    constexpr auto copies = 3.0;
-    constexpr auto bytes_per_item = 64.0;
     auto const drawing = options.drawing();
     auto const payload = heaviest_step(phases, drawing, options.steps) * static_cast<double>(options.bytes_per_token);
-    auto const items = static_cast<double>(drawing.samples()) * static_cast<double>(phases.size());
-    require_memory("a step", copies * payload + bytes_per_item * items);
+    // Each rank holds the gathered lengths of all samples, flat and by phase, and two layouts of one phase at a time.
+    auto const kept = 16 * static_cast<double>(phases.size()) + 100;
+    auto const samples = static_cast<double>(drawing.samples());
+    require_memory("a step of that size", 4 * payload + kept * samples * static_cast<double>(options.ranks));
 }
 
 }  // namespace evenkeel::examples

@@ -17,7 +17,8 @@ namespace evenkeel::examples {
 /// @throws input_error  if the machine has less memory than that; the message says both.
 void require_memory(std::string_view what, double bytes);
 
-/// Refuses steps that this machine can't hold: the payload as drawn, on its way and as received, and a note per sample.
+/// Refuses steps that this machine can't hold when all ranks are threads of one process: the payload as drawn, in both
+/// directions and as received, and what every rank keeps of every sample.
 ///
 /// @throws input_error  as above
 void require_memory_for_step(options const& options, std::span<phase_lengths const> phases);

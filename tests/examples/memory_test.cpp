@@ -27,7 +27,12 @@ TEST(require_memory_for_step, counts_payload_and_samples) {
     auto wanted = options{};
     EXPECT_NO_THROW(require_memory_for_step(wanted, one));
     EXPECT_THROW(require_memory_for_step(wanted, huge), input_error);
+
+    // Samples without length take memory too, on every rank.
     wanted.samples_per_rank = std::size_t{1} << 50u;
+    EXPECT_THROW(require_memory_for_step(wanted, none), input_error);
+    wanted.ranks = 16'384;
+    wanted.samples_per_rank = 1'000'000;
     EXPECT_THROW(require_memory_for_step(wanted, none), input_error);
 }
 
