@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
-#include <span>
-#include <utility>
-
-#include <evenkeel/comm/error.hpp>
+#include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "agreement.hpp"
 
@@ -32,51 +30,41 @@ std::uint64_t most_common(std::span<statement const> statements) {
     return best;
 }
 
+dissent dissent_of(std::span<std::size_t const> ranks, std::string_view one, std::string_view several) {
+    std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+    for (std::size_t position = 0; position < ranks.size(); ++position) {
+        text.append(position == 0 ? "" : ", ").append(std::to_string(ranks[position]));
+    }
+    if (ranks.size() == 1) {
+        return {to_id<world_rank>(ranks.front()), text.append(one)};
+    }
+    return {std::nullopt, text.append(several)};
+}
+
 }  // namespace
 
-agreement::agreement(communicator& communicator, std::string_view what, statement mine)
-    : rank_{communicator.rank()},
-      what_{what},
-      mine_{mine},
-      all_(communicator.size().value),
-      gathering_{communicator.all_gather(std::as_bytes(std::span{&mine_, 1}), std::as_writable_bytes(std::span{all_}))} {
-}
-
-void agreement::wait(deadline until) {
-    gathering_.wait(until);
-    judge();
-}
-
-void agreement::judge() const {
-    std::vector<world_rank> refusing;
-    std::vector<world_rank> differing;
-    std::uint64_t const common = most_common(all_);
-    for (std::size_t rank = 0; rank < all_.size(); ++rank) {
-        if (all_[rank].refused != 0) {
-            refusing.push_back(to_id<world_rank>(rank));
-        } else if (all_[rank].value != common) {
-            differing.push_back(to_id<world_rank>(rank));
+std::optional<dissent> dissent_in(std::span<statement const> statements) {
+    std::vector<std::size_t> refusing;
+    std::vector<std::size_t> differing;
+    std::uint64_t const common = most_common(statements);
+    for (std::size_t rank = 0; rank < statements.size(); ++rank) {
+        if (statements[rank].refused) {
+            refusing.push_back(rank);
+        } else if (statements[rank].value != common) {
+            differing.push_back(rank);
         }
     }
     if (!refusing.empty()) {
-        refuse(refusing, " refused its arguments");
+        return dissent_of(refusing, " refused its arguments", " refused their arguments");
     }
     if (!differing.empty()) {
-        refuse(differing, " holds other values than most");
+        return dissent_of(differing, " holds other values than most", " hold other values than most");
     }
-}
-
-void agreement::refuse(std::vector<world_rank> const& ranks, std::string_view verb) const {
-    std::string text;
-    for (auto const rank : ranks) {
-        text.append(text.empty() ? "" : ", ").append("rank ").append(std::to_string(to_index(rank)));
-    }
-    auto const peer = ranks.size() == 1 ? std::optional{ranks.front()} : std::nullopt;
-    throw error{what_, rank_, peer, text.append(verb)};
+    return std::nullopt;
 }
 
 void agree(communicator& communicator, std::string_view what, std::uint64_t value, deadline until) {
-    agreement{communicator, what, {.value = value}}.wait(until);
+    communicator.exchange({}, {}, {}, {.operation = what, .value = value}).wait(until);
 }
 
 }  // namespace evenkeel::comm

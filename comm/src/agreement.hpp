@@ -1,43 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <evenkeel/comm/communicator.hpp>
-#include <evenkeel/comm/pending.hpp>
+#include <evenkeel/core/ids.hpp>
 
 namespace evenkeel::comm {
 
-/// What a rank tells the others before anything moves.
-struct statement {
-    std::uint64_t value = 0;
-    /// Not 0: this rank refused its own arguments. It says so here, so that the others need not wait for it.
-    std::uint64_t refused = 0;
+/// Who does not mean the same as the others, told to each rank in its own `comm::error`.
+struct dissent {
+    std::optional<world_rank> peer;  ///< if it is one rank alone
+    std::string reason;
 };
 
-/// The exchange of statements, and the judgement on them. Not movable: the transfer refers to it.
-class agreement {
-  public:
-    agreement(communicator& communicator, std::string_view what, statement mine);
-    agreement(agreement const&) = delete;
-    agreement& operator=(agreement const&) = delete;
-
-    [[nodiscard]] bool ready() { return gathering_.ready(); }
-    /// @throws comm::error  on every rank, if any refused or differs.
-    void wait(deadline until);
-
-  private:
-    void judge() const;
-    [[noreturn]] void refuse(std::vector<world_rank> const& ranks, std::string_view verb) const;
-
-    world_rank rank_;
-    std::string what_;
-    statement mine_;
-    std::vector<statement> all_;
-    pending gathering_;
-};
+/// The judgement on what all ranks have stated, for the backends: every rank comes to the same.
+///
+/// @param statements  Per rank.
+/// @return            The ranks that refused, if any did, else those that differ from the most common value (of the
+///                    lowest rank where there are several), else nothing.
+[[nodiscard]] std::optional<dissent> dissent_in(std::span<statement const> statements);
 
 }  // namespace evenkeel::comm

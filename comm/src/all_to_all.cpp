@@ -2,7 +2,6 @@
 #include <evenkeel/comm/all_to_all.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -21,7 +20,6 @@
 #include <evenkeel/rearrange/exchange.hpp>
 #include <evenkeel/rearrange/order.hpp>
 
-#include "agreement.hpp"
 #include "pack.hpp"
 
 namespace evenkeel::comm {
@@ -74,7 +72,7 @@ class local_part {
         }
         auto const sizes_of = [](moving_field const& one) -> field const& { return one.sizes; };
         auto const sizes = fields | std::views::transform(sizes_of);
-        wire_ = exchange_of(move, communicator.rank(), bytes_of_items(sizes, move.size()));
+        auto const wire = exchange_of(move, communicator.rank(), bytes_of_items(sizes, move.size()));
 
         auto const before = items_on(move.from(), communicator.rank());
         auto const after = items_on(move.to(), communicator.rank());
@@ -90,33 +88,30 @@ class local_part {
         }
         require_apart(fields);
 
-        kept_ = pieces_kept(wire_.kept, leaving, arriving);
-        arriving_ = pieces_of(wire_.receives, arriving);
-        received_.resize(wire_.receives.bytes());
-        sent_.resize(wire_.sends.bytes());
-        for (auto const& piece : pieces_of(wire_.sends, leaving)) {
+        kept_ = pieces_kept(wire.kept, leaving, arriving);
+        arriving_ = pieces_of(wire.receives, arriving);
+        received_.resize(wire.receives.bytes());
+        sent_.resize(wire.sends.bytes());
+        for (auto const& piece : pieces_of(wire.sends, leaving)) {
             copy(sources_[piece.field], piece.second, sent_, piece.first, piece.bytes);
+        }
+        for (std::size_t m = 0; m < wire.sends.size(); ++m) {
+            sends_.push_back({wire.sends.peers[m], part(std::span<std::byte const>{sent_}, wire.sends, m)});
+        }
+        for (std::size_t m = 0; m < wire.receives.size(); ++m) {
+            receives_.push_back({wire.receives.peers[m], part(std::span{received_}, wire.receives, m)});
         }
     }
 
-    /// Enqueues the messages and copies what stays. The transfer refers to the buffers of this object.
-    [[nodiscard]] pending begin(communicator& communicator, stream on) {
-        std::vector<outgoing> sends;
-        std::vector<incoming> receives;
-        for (std::size_t m = 0; m < wire_.sends.size(); ++m) {
-            sends.push_back({wire_.sends.peers[m], part(std::span<std::byte const>{sent_}, wire_.sends, m)});
-        }
-        for (std::size_t m = 0; m < wire_.receives.size(); ++m) {
-            receives.push_back({wire_.receives.peers[m], part(std::span{received_}, wire_.receives, m)});
-        }
-        auto begun = communicator.exchange(sends, receives, on);
+    /// The messages, in buffers of this object.
+    [[nodiscard]] std::span<outgoing const> sends() const noexcept { return sends_; }
+    [[nodiscard]] std::span<incoming const> receives() const noexcept { return receives_; }
+
+    /// Fills the targets: with what stays, and with what has arrived.
+    void unpack() {
         for (auto const& piece : kept_) {
             copy(sources_[piece.field], piece.first, targets_[piece.field], piece.second, piece.bytes);
         }
-        return begun;
-    }
-
-    void unpack() {
         for (auto const& piece : arriving_) {
             copy(received_, piece.first, targets_[piece.field], piece.second, piece.bytes);
         }
@@ -135,84 +130,74 @@ class local_part {
 
     std::vector<std::span<std::byte const>> sources_;  ///< per field
     std::vector<std::span<std::byte>> targets_;        ///< per field
-    exchange wire_;
     std::vector<piece> kept_;
     std::vector<piece> arriving_;
     std::vector<std::byte> sent_;
     std::vector<std::byte> received_;
+    std::vector<outgoing> sends_;
+    std::vector<incoming> receives_;
 };
 
-/// Agrees, then exchanges, then unpacks; each stage begins when the one before is complete.
+/// One exchange, which also compares the statements, then unpacking.
 class all_to_all_transfer final : public transfer {
   public:
     all_to_all_transfer(communicator& communicator, rearrangement const& move, std::span<moving_field const> fields,
-                        stream on)
-        : communicator_{communicator}, on_{on} {
-        statement mine;
+                        stream on) {
+        statement mine{.operation = "all_to_all"};
         try {
             local_.emplace(communicator, move, fields);
             mine.value = fingerprint_of(move, fields);
         } catch (...) {
             // The others wait for this rank's statement: they are told before the caller is.
             refusal_ = std::current_exception();
-            mine.refused = 1;
+            local_.reset();
+            mine.refused = true;
         }
-        agreement_.emplace(communicator, "all_to_all", mine);
+        exchange_ = local_ ? communicator.exchange(local_->sends(), local_->receives(), on, mine)
+                           : communicator.exchange({}, {}, on, mine);
     }
 
     bool ready() override {
-        if (!exchange_) {
-            if (!agreement_->ready()) {
-                return false;
+        try {
+            if (!unpacked_ && exchange_.ready()) {
+                finish();
             }
-            begin_exchange(std::chrono::seconds{0});
-        }
-        if (!unpacked_ && exchange_->ready()) {
-            finish();
+        } catch (comm::error const&) {
+            rethrow_refusal();
+            throw;
         }
         return unpacked_;
     }
 
     void wait(deadline until) override {
-        if (!exchange_) {
-            begin_exchange(until);
+        if (unpacked_) {
+            return;
         }
-        if (!unpacked_) {
-            exchange_->wait(until);
-            finish();
+        try {
+            exchange_.wait(until);
+        } catch (comm::error const&) {
+            rethrow_refusal();
+            throw;
         }
+        finish();
     }
 
   private:
-    void begin_exchange(deadline until) {
-        if (refusal_ != nullptr) {
-            refuse(until);
-        }
-        agreement_->wait(until);
-        exchange_ = local_->begin(communicator_, on_);
-    }
-
     void finish() {
         local_->unpack();
         unpacked_ = true;
     }
 
-    /// Waits until the others have heard of the refusal, then tells the caller why.
-    [[noreturn]] void refuse(deadline until) {
-        try {
-            agreement_->wait(until);
-        } catch (comm::error const&) {
-            // It names this rank, which knows more.
+    /// The error names this rank, which knows more.
+    void rethrow_refusal() const {
+        if (refusal_ != nullptr) {
+            std::rethrow_exception(refusal_);
         }
-        std::rethrow_exception(refusal_);
     }
 
-    communicator& communicator_;
-    stream on_;
     std::optional<local_part> local_;
     std::exception_ptr refusal_;
-    std::optional<agreement> agreement_;
-    std::optional<pending> exchange_;  // after the buffers it refers to, so that it is given up before they are freed
+    pending exchange_;  // after the buffers it refers to, so that it is given up before they are freed
     bool unpacked_ = false;
 };
 

@@ -71,10 +71,11 @@ pending communicator::all_gather(std::span<std::byte const> mine, std::span<std:
     return do_all_gather(mine, counts, all, on);
 }
 
-pending communicator::exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on) {
+pending communicator::exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on,
+                               statement const& mine) {
     require_messages("sends", sends, rank(), size());
     require_messages("receives", receives, rank(), size());
-    return do_exchange(sends, receives, on);
+    return do_exchange(sends, receives, on, mine);
 }
 
 pending communicator::barrier(stream on) { return do_barrier(on); }

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "agreement.hpp"
+
 namespace evenkeel::comm::threads {
 
 namespace {
@@ -29,11 +31,16 @@ std::string rank_text(world_rank rank) { return "rank " + std::to_string(to_inde
 
 class exchanging final : public meeting {
   public:
-    explicit exchanging(std::size_t ranks) : sends(ranks), receives(ranks), copies_of(ranks), left(ranks) {}
+    exchanging(std::string_view operation, std::size_t ranks)
+        : statements(ranks), sends(ranks), receives(ranks), copies_of(ranks), left(ranks), operation_{operation} {}
 
-    [[nodiscard]] std::string_view operation() const noexcept override { return "exchange"; }
+    [[nodiscard]] std::string_view operation() const noexcept override { return operation_; }
 
     [[nodiscard]] std::optional<fault> complete() override {
+        objection = dissent_in(statements);
+        if (objection) {
+            return std::nullopt;
+        }
         if (auto wrong = match()) {
             return wrong;
         }
@@ -47,12 +54,14 @@ class exchanging final : public meeting {
         return std::nullopt;
     }
 
-    std::vector<std::vector<outgoing>> sends;     ///< per rank
-    std::vector<std::vector<incoming>> receives;  ///< per rank
+    std::vector<statement> statements;                ///< per rank
+    std::vector<std::vector<outgoing>> sends;         ///< per rank
+    std::vector<std::vector<incoming>> receives;      ///< per rank
+    std::optional<dissent> objection;                 ///< if there is one, there are no copies
     std::vector<copy> copies;
-    std::vector<std::atomic<state>> states;         ///< per copy
+    std::vector<std::atomic<state>> states;           ///< per copy
     std::vector<std::vector<std::size_t>> copies_of;  ///< per rank, those it has an end of
-    std::vector<std::atomic<std::size_t>> left;     ///< per rank, how many of those are not done
+    std::vector<std::atomic<std::size_t>> left;       ///< per rank, how many of those are not done
 
   private:
     /// Finds the two ends of every message. @return the first that lacks one, or whose ends differ in size.
@@ -80,11 +89,13 @@ class exchanging final : public meeting {
         return std::nullopt;
     }
 
-    [[nodiscard]] static fault mismatch(world_rank from, std::size_t sent, world_rank to, std::size_t expected) {
-        return {"exchange", std::nullopt,
+    [[nodiscard]] fault mismatch(world_rank from, std::size_t sent, world_rank to, std::size_t expected) const {
+        return {operation_, std::nullopt,
                 rank_text(from) + " sends " + bytes_text(sent) + " to " + rank_text(to) +
                     ", which expects " + std::to_string(expected)};
     }
+
+    std::string operation_;
 };
 
 class exchange_transfer final : public transfer {
@@ -93,9 +104,9 @@ class exchange_transfer final : public transfer {
         : hub_{std::move(hub)}, meeting_{std::move(meeting)}, rank_{rank} {}
 
     ~exchange_transfer() override {
-        if (!finished_ && meeting_ != nullptr) {
+        if (!finished_ && !told_ && meeting_ != nullptr) {
             // From here on the meeting can no longer be completed, so the copies of this rank are all that there are.
-            hub_->fail({"exchange", rank_, rank_text(rank_) + " gave it up"});
+            hub_->fail({std::string{meeting_->operation()}, rank_, rank_text(rank_) + " gave it up"});
             give_up();
         }
     }
@@ -104,6 +115,7 @@ class exchange_transfer final : public transfer {
         if (!finished_) {
             hub_->require_alive(rank_);
             if (hub_->complete(rank_, *meeting_)) {
+                require_agreement();
                 copy_open();
                 finished_ = all_done();
             }
@@ -115,6 +127,7 @@ class exchange_transfer final : public transfer {
         if (!finished_) {
             hub_->require_alive(rank_);
             hub_->wait(rank_, *meeting_, until, [&] { return meeting_->arrived == hub_->size(); });
+            require_agreement();
             copy_open();
             hub_->wait(rank_, *meeting_, until, [&] { return all_done(); });
             finished_ = true;
@@ -124,6 +137,14 @@ class exchange_transfer final : public transfer {
   private:
     [[nodiscard]] bool all_done() const {
         return meeting_->left[to_index(rank_)].load(std::memory_order_acquire) == 0;
+    }
+
+    /// @throws comm::error  what the ranks disagree on: on each of them, so none is left waiting.
+    void require_agreement() {
+        if (meeting_->objection) {
+            told_ = true;
+            throw error{meeting_->operation(), rank_, meeting_->objection->peer, meeting_->objection->reason};
+        }
     }
 
     /// Copies what no peer has begun to copy.
@@ -163,14 +184,16 @@ class exchange_transfer final : public transfer {
     std::shared_ptr<exchanging> meeting_;
     world_rank rank_;
     bool finished_ = false;
+    bool told_ = false;  ///< that the ranks disagree: nothing is on its way
 };
 
 }  // namespace
 
 pending exchange(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, std::span<outgoing const> sends,
-                 std::span<incoming const> receives) {
-    auto const make = [&] { return std::make_shared<exchanging>(hub->size()); };
+                 std::span<incoming const> receives, statement const& mine) {
+    auto const make = [&] { return std::make_shared<exchanging>(mine.operation, hub->size()); };
     auto const join = [&](exchanging& meeting) -> std::optional<fault> {
+        meeting.statements[to_index(rank)] = {.operation = {}, .value = mine.value, .refused = mine.refused};
         meeting.sends[to_index(rank)].assign(sends.begin(), sends.end());
         meeting.receives[to_index(rank)].assign(receives.begin(), receives.end());
         return std::nullopt;

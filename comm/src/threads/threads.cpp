@@ -43,9 +43,10 @@ class thread_communicator final : public communicator {
         return threads::gather(hub_, next_++, rank(), "barrier", {}, nothing, {});
     }
 
-    pending do_exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on) override {
+    pending do_exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on,
+                        statement const& mine) override {
         refuse_stream("exchange", on);
-        return threads::exchange(hub_, next_++, rank(), sends, receives);
+        return threads::exchange(hub_, next_++, rank(), sends, receives, mine);
     }
 
     std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, deadline until) override {

@@ -13,12 +13,12 @@ namespace evenkeel::comm {
 ///
 ///     agree(communicator, "plan of llm", evenkeel::fingerprint{}.add(plan).value(), 30s);
 ///
-/// Costs one all-gather of 16 bytes per rank. Every rank must call it.
+/// Costs one exchange without messages. Every rank must call it.
 ///
 /// @param what   Names the values in an error.
 /// @param value  Their `fingerprint`.
 /// @throws comm::error  on every rank if any value differs; names the ranks that differ from the most common value (of
-///                      the lowest rank where there are several).
+///                      the lowest rank where there are several). The communicator can still be used.
 void agree(communicator& communicator, std::string_view what, std::uint64_t value, deadline until);
 
 }  // namespace evenkeel::comm

@@ -28,11 +28,10 @@ struct moving_field {
 ///     all_to_all(communicator, move, std::array{moving_field{pixels, drawn, arrived}}).wait(30s);
 ///
 /// All fields of all items for one peer travel as one message; what stays is one local copy. Before anything moves, the
-/// ranks compare a 64-bit hash of the layouts and of every field's name and sizes. Messages are packed and unpacked in
-/// buffers of just the bytes that are sent and received.
+/// ranks compare a 64-bit hash of the layouts and of every field's name and sizes. Messages are packed, before the call
+/// returns, and unpacked, by `ready` or `wait`, in buffers of just the bytes that are sent and received.
 ///
-/// Collective: every rank of the communicator must call it, also one without items. Agreement, exchange and unpacking
-/// follow each other as far as `pending::ready` is called; `pending::wait` completes them.
+/// Collective: every rank of the communicator must call it, also one without items. It is one `exchange`.
 ///
 /// @param move    The same on every rank; its world is the communicator's.
 /// @param fields  The same fields in the same order on every rank. Only the buffers are referred to after the call;

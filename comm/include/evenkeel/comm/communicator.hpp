@@ -27,6 +27,16 @@ struct incoming {
     std::span<std::byte> bytes;
 };
 
+/// What a rank states before bytes move, so that all ranks learn whether they mean the same.
+struct statement {
+    /// How an error calls the operation.
+    std::string_view operation = "exchange";
+    /// The `fingerprint` of what every rank must hold alike.
+    std::uint64_t value = 0;
+    /// This rank cannot take part. It says so here, so that nobody waits for it.
+    bool refused = false;
+};
+
 /// The ranks of a job and the ways to move bytes between them; one object per rank, used by one thread at a time.
 ///
 /// Every operation is collective: every rank calls the same ones in the same order, also a rank with nothing to send.
@@ -65,10 +75,14 @@ class communicator {
     /// moves, and a difference is a `comm::error` on every rank. What a rank keeps is not its business: a rank is no peer
     /// of itself.
     ///
+    /// Before that, the statements are compared. If one differs or is a refusal, nothing moves, whatever the messages:
+    /// `wait` throws a `comm::error` on every rank that names those ranks, and the communicator can still be used.
+    ///
     /// @param sends     Ascending in peer, each at most once, none empty. The spans are read before the call returns,
     /// @param receives  likewise; the bytes they refer to belong to the transfer until its `wait` returns.
     /// @throws std::invalid_argument  names the message that breaks these rules.
-    [[nodiscard]] pending exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on = {});
+    [[nodiscard]] pending exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on = {},
+                                   statement const& mine = {});
 
     /// Complete when every rank has come here.
     [[nodiscard]] pending barrier(stream on = {});
@@ -90,7 +104,8 @@ class communicator {
     virtual pending do_all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,
                                   std::span<std::byte> all, stream on) = 0;
     virtual pending do_barrier(stream on) = 0;
-    virtual pending do_exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on) = 0;
+    virtual pending do_exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on,
+                                statement const& mine) = 0;
     virtual std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, deadline until) = 0;
     virtual void do_abort(std::string_view reason) noexcept = 0;
 
