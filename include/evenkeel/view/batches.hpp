@@ -22,7 +22,8 @@ namespace evenkeel::views {
 
 struct batches_fn {
     template <class Samples>
-        requires ranges::viewable_range<Samples> && ranges::random_access_range<Samples> && ranges::sized_range<Samples>
+        requires ranges::viewable_range<Samples> && ranges::random_access_range<ranges::views::all_t<Samples> const> &&
+                 ranges::sized_range<ranges::views::all_t<Samples> const>
     [[nodiscard]] auto operator()(Samples&& samples, plan const& plan) const {
         auto const count = static_cast<std::size_t>(ranges::size(samples));
         if (count != plan.items.size()) {
