@@ -27,8 +27,6 @@ struct copy {
 
 std::string bytes_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
 
-std::string rank_text(world_rank rank) { return "rank " + std::to_string(to_index(rank)); }
-
 class exchanging final : public meeting {
   public:
     exchanging(std::string_view operation, std::size_t ranks)
@@ -100,16 +98,17 @@ class exchanging final : public meeting {
 
 class exchange_transfer final : public transfer {
   public:
-    exchange_transfer(std::shared_ptr<hub> hub, std::shared_ptr<exchanging> meeting, world_rank rank)
-        : hub_{std::move(hub)}, meeting_{std::move(meeting)}, rank_{rank} {}
+    exchange_transfer(std::shared_ptr<hub> hub, world_rank rank) : hub_{std::move(hub)}, rank_{rank} {}
 
     ~exchange_transfer() override {
         if (!finished_ && !told_ && meeting_ != nullptr) {
             // From here on the meeting can no longer be completed, so the copies of this rank are all that there are.
-            hub_->fail({std::string{meeting_->operation()}, rank_, rank_text(rank_) + " gave it up"});
+            hub_->fail(meeting_->operation(), rank_, " gave it up");
             give_up();
         }
     }
+
+    void begin(std::shared_ptr<exchanging> meeting) noexcept { meeting_ = std::move(meeting); }
 
     bool ready() override {
         if (!finished_) {
@@ -198,8 +197,10 @@ pending exchange(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank
         meeting.receives[to_index(rank)].assign(receives.begin(), receives.end());
         return std::nullopt;
     };
-    auto meeting = hub->meet<exchanging>(number, rank, make, join);
-    return pending{std::make_unique<exchange_transfer>(std::move(hub), std::move(meeting), rank)};
+    // First what may throw: a rank that has come to the meeting must be able to give it up.
+    auto transfer = std::make_unique<exchange_transfer>(hub, rank);
+    transfer->begin(hub->meet<exchanging>(number, rank, make, join));
+    return pending{std::move(transfer)};
 }
 
 }  // namespace evenkeel::comm::threads

@@ -27,15 +27,16 @@ class gathering final : public meeting {
 
 class gather_transfer final : public transfer {
   public:
-    gather_transfer(std::shared_ptr<hub> hub, std::shared_ptr<gathering> meeting, world_rank rank,
-                    std::span<std::byte> all)
-        : hub_{std::move(hub)}, meeting_{std::move(meeting)}, rank_{rank}, all_{all} {}
+    gather_transfer(std::shared_ptr<hub> hub, world_rank rank, std::span<std::byte> all)
+        : hub_{std::move(hub)}, rank_{rank}, all_{all} {}
 
     ~gather_transfer() override {
         if (!taken_ && meeting_ != nullptr) {
-            hub_->fail({std::string{meeting_->operation()}, rank_, "rank " + std::to_string(to_index(rank_)) + " gave it up"});
+            hub_->fail(meeting_->operation(), rank_, " gave it up");
         }
     }
+
+    void begin(std::shared_ptr<gathering> meeting) noexcept { meeting_ = std::move(meeting); }
 
     bool ready() override {
         if (!taken_) {
@@ -77,7 +78,7 @@ pending gather(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, 
     auto const join = [&](gathering& meeting) -> std::optional<fault> {
         if (meeting.operation() != operation || !std::ranges::equal(meeting.counts, counts)) {
             return fault{std::string{meeting.operation()}, rank,
-                         "rank " + std::to_string(to_index(rank)) + " calls " + std::string{operation} +
+                         rank_text(rank) + " calls " + std::string{operation} +
                              ", or with other sizes than the first to come"};
         }
         std::uint64_t offset = 0;
@@ -87,8 +88,10 @@ pending gather(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, 
         std::ranges::copy(mine, meeting.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
         return std::nullopt;
     };
-    auto meeting = hub->meet<gathering>(number, rank, make, join);
-    return pending{std::make_unique<gather_transfer>(std::move(hub), std::move(meeting), rank, all)};
+    // First what may throw: a rank that has come to the meeting must be able to give it up.
+    auto transfer = std::make_unique<gather_transfer>(hub, rank, all);
+    transfer->begin(hub->meet<gathering>(number, rank, make, join));
+    return pending{std::move(transfer)};
 }
 
 }  // namespace evenkeel::comm::threads

@@ -1,13 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace evenkeel::comm::threads {
 
 hub::hub(evenkeel::topology topology) : topology_{std::move(topology)}, wakers_(topology_.size().value) {}
 
-void hub::fail(fault fault) noexcept {
+void hub::fail(std::string_view operation, world_rank rank, std::string_view did, std::string_view reason) noexcept {
+    fault fault{.operation = {}, .peer = rank, .reason = {}};
+    try {
+        fault.operation = operation;
+        fault.reason = rank_text(rank).append(did).append(reason);
+    } catch (std::exception const&) {
+        // The ranks must be told all the same.
+    }
+    std::lock_guard const lock{mutex_};
+    fail_locked(std::move(fault));
+}
+
+void hub::inherit(fault const& of_parent) noexcept {
+    fault fault;  // without a peer: ranks have other numbers here
+    try {
+        fault.operation = of_parent.operation;
+        fault.reason = "in the communicator it was split from, " + of_parent.reason;
+    } catch (std::exception const&) {
+        // The ranks must be told all the same.
+    }
     std::lock_guard const lock{mutex_};
     fail_locked(std::move(fault));
 }
@@ -24,7 +44,7 @@ void hub::fail_locked(fault fault) noexcept {
     // Parents lock before their children, never the other way round.
     for (auto const& weak : children_) {
         if (auto const child = weak.lock()) {
-            child->fail(*fault_);
+            child->inherit(*fault_);
         }
     }
 }
@@ -80,12 +100,13 @@ std::shared_ptr<hub> hub::child(std::uint64_t number, std::uint32_t color, evenk
     auto const key = std::pair{number, color};
     auto& entry = growing_[key];
     if (entry.made == nullptr) {
-        entry.made = std::make_shared<hub>(members);
+        auto made = std::make_shared<hub>(members);
         std::erase_if(children_, [](auto const& weak) { return weak.expired(); });
-        children_.push_back(entry.made);
+        children_.push_back(made);
         if (fault_) {
-            entry.made->fail(*fault_);
+            made->inherit(*fault_);
         }
+        entry.made = std::move(made);
     }
     auto const made = entry.made;
     if (++entry.asked == members.size().value) {

@@ -20,6 +20,8 @@
 
 namespace evenkeel::comm::threads {
 
+[[nodiscard]] inline std::string rank_text(world_rank rank) { return "rank " + std::to_string(to_index(rank)); }
+
 /// What ended a communicator, told to each rank in its own `comm::error`.
 struct fault {
     std::string operation;
@@ -65,7 +67,8 @@ class hub {
     /// Whether all ranks have come to `meeting`. @throws comm::error  the fault, as seen by `rank`, if there is one.
     [[nodiscard]] bool complete(world_rank rank, meeting const& meeting) const;
 
-    void fail(fault fault) noexcept;
+    /// Ends the communicator because of what `rank` did: "rank 2" and `did`. Without words where memory lacks for them.
+    void fail(std::string_view operation, world_rank rank, std::string_view did, std::string_view reason = {}) noexcept;
     /// @throws comm::error  the fault, as seen by `rank`, if there is one.
     void require_alive(world_rank rank) const;
     void wake(world_rank rank);
@@ -79,6 +82,7 @@ class hub {
         std::size_t asked = 0;
     };
 
+    void inherit(fault const& of_parent) noexcept;
     [[noreturn]] void raise(world_rank rank) const;
     [[nodiscard]] fault lateness(meeting const& meeting) const;
     void fail_locked(fault fault) noexcept;
@@ -100,19 +104,27 @@ std::shared_ptr<Meeting> hub::meet(std::uint64_t number, world_rank rank, Make m
     }
     auto& found = meetings_[number];
     if (found == nullptr) {
-        found = make();
-        found->came.resize(size());
+        // Whatever throws leaves no meeting half made.
+        auto made = make();
+        made->came.resize(size());
+        found = std::move(made);
     }
     auto const here = std::dynamic_pointer_cast<Meeting>(found);
     std::optional<fault> wrong;
     if (here == nullptr) {
         wrong = fault{std::string{found->operation()}, rank,
-                      "rank " + std::to_string(to_index(rank)) + " calls another operation than the others"};
+                      rank_text(rank) + " calls another operation than the others"};
     } else {
         wrong = join(*here);
         here->came[to_index(rank)] = true;
-        if (!wrong && ++here->arrived == size()) {
+        bool const last = here->arrived + 1 == size();
+        if (!wrong && last) {
             wrong = here->complete();
+        }
+        if (!wrong) {
+            ++here->arrived;
+        }
+        if (!wrong && last) {
             meetings_.erase(number);
             for (auto& waker : wakers_) {
                 waker.notify_all();

@@ -34,19 +34,25 @@ class thread_communicator final : public communicator {
     pending do_all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,
                           std::span<std::byte> all, stream on) override {
         refuse_stream("all_gather", on);
-        return threads::gather(hub_, next_++, rank(), "all_gather", mine, counts, all);
+        return take_part("all_gather", [&](std::uint64_t number) {
+            return threads::gather(hub_, number, rank(), "all_gather", mine, counts, all);
+        });
     }
 
     pending do_barrier(stream on) override {
         refuse_stream("barrier", on);
-        std::vector<std::uint64_t> const nothing(size().value);
-        return threads::gather(hub_, next_++, rank(), "barrier", {}, nothing, {});
+        return take_part("barrier", [&](std::uint64_t number) {
+            std::vector<std::uint64_t> const nothing(size().value);
+            return threads::gather(hub_, number, rank(), "barrier", {}, nothing, {});
+        });
     }
 
     pending do_exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on,
                         statement const& mine) override {
         refuse_stream("exchange", on);
-        return threads::exchange(hub_, next_++, rank(), sends, receives, mine);
+        return take_part(mine.operation, [&](std::uint64_t number) {
+            return threads::exchange(hub_, number, rank(), sends, receives, mine);
+        });
     }
 
     std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, deadline until) override {
@@ -75,7 +81,18 @@ class thread_communicator final : public communicator {
     }
 
     void do_abort(std::string_view reason) noexcept override {
-        hub_->fail({"abort", rank(), "rank " + std::to_string(to_index(rank())) + ": " + std::string{reason}});
+        hub_->fail("abort", rank(), ": ", reason);
+    }
+
+    /// Calls this rank's next operation. A rank that cannot even do so tells the others, who would wait for it.
+    template <class Call>
+    pending take_part(std::string_view operation, Call call) {
+        try {
+            return call(next_++);
+        } catch (...) {
+            hub_->fail(operation, rank(), " could not take part");
+            throw;
+        }
     }
 
     static void refuse_stream(std::string_view function, stream on) {
