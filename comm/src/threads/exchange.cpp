@@ -199,7 +199,7 @@ pending exchange(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank
     };
     // First what may throw: a rank that has come to the meeting must be able to give it up.
     auto transfer = std::make_unique<exchange_transfer>(hub, rank);
-    transfer->begin(hub->meet<exchanging>(number, rank, make, join));
+    transfer->begin(hub->meet<exchanging>(number, rank, mine.operation, make, join));
     return pending{std::move(transfer)};
 }
 

@@ -76,10 +76,8 @@ pending gather(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, 
                std::span<std::byte const> mine, std::span<std::uint64_t const> counts, std::span<std::byte> all) {
     auto const make = [&] { return std::make_shared<gathering>(operation, counts, all.size()); };
     auto const join = [&](gathering& meeting) -> std::optional<fault> {
-        if (meeting.operation() != operation || !std::ranges::equal(meeting.counts, counts)) {
-            return fault{std::string{meeting.operation()}, rank,
-                         rank_text(rank) + " calls " + std::string{operation} +
-                             ", or with other sizes than the first to come"};
+        if (!std::ranges::equal(meeting.counts, counts)) {
+            return meeting.confusion(rank, std::string{operation}.append(" with other sizes"));
         }
         std::uint64_t offset = 0;
         for (std::size_t before = 0; before < to_index(rank); ++before) {
@@ -90,7 +88,7 @@ pending gather(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, 
     };
     // First what may throw: a rank that has come to the meeting must be able to give it up.
     auto transfer = std::make_unique<gather_transfer>(hub, rank, all);
-    transfer->begin(hub->meet<gathering>(number, rank, make, join));
+    transfer->begin(hub->meet<gathering>(number, rank, operation, make, join));
     return pending{std::move(transfer)};
 }
 

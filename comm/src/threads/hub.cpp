@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 namespace evenkeel::comm::threads {
+
+fault meeting::confusion(world_rank rank, std::string_view calls) const {
+    auto const first = std::ranges::find(came, true) - came.begin();
+    return {std::string{operation()}, std::nullopt,
+            rank_text(rank).append(" calls ").append(calls).append(", ") +
+                rank_text(to_id<world_rank>(static_cast<std::size_t>(first))).append(" calls ").append(operation())};
+}
 
 hub::hub(evenkeel::topology topology) : topology_{std::move(topology)}, wakers_(topology_.size().value) {}
 
@@ -92,7 +100,7 @@ fault hub::lateness(meeting const& meeting) const {
     }
     return {std::string{meeting.operation()}, peer,
             missing == 0 ? "the deadline passed while bytes were being copied"
-                         : "the deadline passed before rank" + names + " came"};
+                         : "the deadline passed before rank" + (missing == 1 ? names : "s" + names) + " came"};
 }
 
 std::shared_ptr<hub> hub::child(std::uint64_t number, std::uint32_t color, evenkeel::topology const& members) {

@@ -41,6 +41,9 @@ class meeting {
     /// Called when the last rank has come, under the hub's lock. @return what the ranks disagree on, if they do.
     [[nodiscard]] virtual std::optional<fault> complete() = 0;
 
+    /// What is wrong if `rank` "calls" something else. Names a rank that came before it, for either may be at fault.
+    [[nodiscard]] fault confusion(world_rank rank, std::string_view calls) const;
+
     std::vector<bool> came;  ///< per rank
     std::size_t arrived = 0;
 };
@@ -58,7 +61,8 @@ class hub {
     /// The meeting number `number`, made by `make()` for the first rank that comes; `join(meeting)` leaves the rank's
     /// part there and returns what is wrong with it, if anything.
     template <class Meeting, class Make, class Join>
-    std::shared_ptr<Meeting> meet(std::uint64_t number, world_rank rank, Make make, Join join);
+    std::shared_ptr<Meeting> meet(std::uint64_t number, world_rank rank, std::string_view operation, Make make,
+                                  Join join);
 
     /// Blocks `rank` until `done()`, a fault, or the deadline, which is a fault. `done` is called under the lock.
     template <class Done>
@@ -97,7 +101,8 @@ class hub {
 };
 
 template <class Meeting, class Make, class Join>
-std::shared_ptr<Meeting> hub::meet(std::uint64_t number, world_rank rank, Make make, Join join) {
+std::shared_ptr<Meeting> hub::meet(std::uint64_t number, world_rank rank, std::string_view operation, Make make,
+                                   Join join) {
     std::lock_guard const lock{mutex_};
     if (fault_) {
         return nullptr;
@@ -111,9 +116,8 @@ std::shared_ptr<Meeting> hub::meet(std::uint64_t number, world_rank rank, Make m
     }
     auto const here = std::dynamic_pointer_cast<Meeting>(found);
     std::optional<fault> wrong;
-    if (here == nullptr) {
-        wrong = fault{std::string{found->operation()}, rank,
-                      rank_text(rank) + " calls another operation than the others"};
+    if (here == nullptr || here->operation() != operation) {
+        wrong = found->confusion(rank, operation);
     } else {
         wrong = join(*here);
         here->came[to_index(rank)] = true;

@@ -58,8 +58,13 @@ class thread_communicator final : public communicator {
     std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, deadline until) override {
         std::vector<std::uint32_t> asked(2 * size().value);
         std::uint32_t const mine[] = {color, key};
-        std::uint64_t const number = next_;
-        all_gather(std::as_bytes(std::span{mine}), std::as_writable_bytes(std::span{asked})).wait(until);
+        std::uint64_t number = 0;
+        take_part("split", [&](std::uint64_t next) {
+            number = next;
+            std::vector<std::uint64_t> const counts(size().value, sizeof mine);
+            return threads::gather(hub_, number, rank(), "split", std::as_bytes(std::span{mine}), counts,
+                                   std::as_writable_bytes(std::span{asked}));
+        }).wait(until);
 
         std::vector<std::pair<std::uint32_t, std::uint32_t>> members;  // key, rank
         for (std::uint32_t rank = 0; rank < size().value; ++rank) {
