@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/comm/error.hpp>
 #include <evenkeel/core/errors.hpp>
 
 #include "exchange.hpp"
@@ -111,33 +112,43 @@ class thread_communicator final : public communicator {
 };
 
 /// The exception of the rank that failed first; the others fail because of it.
+///
+/// The clock alone does not tell: a transfer that is dropped while an exception passes fails the others before that
+/// exception gets here.
 class first_failure {
   public:
     void record(communicator& rank) {
-        {
-            std::lock_guard const lock{mutex_};
-            if (cause_ == nullptr) {
-                cause_ = std::current_exception();
-            }
-        }
         try {
             throw;
+        } catch (error const& reason) {
+            keep(consequence_);
+            rank.abort(reason.what());
         } catch (std::exception const& reason) {
+            keep(cause_);
             rank.abort(reason.what());
         } catch (...) {
+            keep(cause_);
             rank.abort("an exception that is no std::exception");
         }
     }
 
     void rethrow() const {
-        if (cause_ != nullptr) {
-            std::rethrow_exception(cause_);
+        if (auto const& first = cause_ != nullptr ? cause_ : consequence_; first != nullptr) {
+            std::rethrow_exception(first);
         }
     }
 
   private:
+    void keep(std::exception_ptr& first) {
+        std::lock_guard const lock{mutex_};
+        if (first == nullptr) {
+            first = std::current_exception();
+        }
+    }
+
     std::mutex mutex_;
     std::exception_ptr cause_;
+    std::exception_ptr consequence_;  ///< a `comm::error`
 };
 
 }  // namespace

@@ -28,7 +28,8 @@ namespace evenkeel::comm {
 ///
 /// A rank that throws aborts the communicator, so that no other waits for it.
 ///
-/// @throws what the first rank to fail has thrown, when all threads have ended.
+/// @throws what the first rank to fail has thrown, when all threads have ended. A `comm::error` only where no rank has
+///         thrown anything else: the others' are a consequence.
 void run_threads(topology const& topology, std::function<void(communicator&)> const& body);
 
 }  // namespace evenkeel::comm
