@@ -14,11 +14,14 @@ class deadline {
   public:
     using clock = std::chrono::steady_clock;
 
-    /// `budget` from now. Implicit, so that a duration may stand where a deadline is asked for. A budget beyond the end
-    /// of the clock is that end.
+    /// `budget` from now. Implicit, so that a duration may stand where a deadline is asked for. A budget below zero is
+    /// zero, one beyond the end of the clock is that end.
     template <class Rep, class Period>
     deadline(std::chrono::duration<Rep, Period> budget)
         : at_{clock::now()} {
+        if (budget < budget.zero()) {
+            return;
+        }
         auto const left = std::chrono::duration<double>{clock::time_point::max() - at_};
         at_ = std::chrono::duration<double>{budget} < left ? at_ + std::chrono::duration_cast<clock::duration>(budget)
                                                            : clock::time_point::max();
