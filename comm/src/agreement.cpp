@@ -13,23 +13,6 @@ namespace evenkeel::comm {
 
 namespace {
 
-/// The value that most ranks state; among equally frequent ones that of the lowest rank.
-std::uint64_t most_common(std::span<statement const> statements) {
-    std::vector<std::uint64_t> values;
-    for (auto const& one : statements) {
-        values.push_back(one.value);
-    }
-    std::ranges::sort(values);
-    auto const times = [&](std::uint64_t value) { return std::ranges::equal_range(values, value).size(); };
-    std::uint64_t best = statements.front().value;
-    for (auto const& one : statements) {
-        if (times(one.value) > times(best)) {
-            best = one.value;
-        }
-    }
-    return best;
-}
-
 dissent dissent_of(std::span<std::size_t const> ranks, std::string_view one, std::string_view several) {
     std::string text = ranks.size() == 1 ? "rank " : "ranks ";
     for (std::size_t position = 0; position < ranks.size(); ++position) {
@@ -43,10 +26,27 @@ dissent dissent_of(std::span<std::size_t const> ranks, std::string_view one, std
 
 }  // namespace
 
+std::uint64_t most_common(std::span<std::uint64_t const> values) {
+    std::vector<std::uint64_t> sorted(values.begin(), values.end());
+    std::ranges::sort(sorted);
+    auto const times = [&](std::uint64_t value) { return std::ranges::equal_range(sorted, value).size(); };
+    std::uint64_t best = values.front();
+    for (auto const value : values) {
+        if (times(value) > times(best)) {
+            best = value;
+        }
+    }
+    return best;
+}
+
 std::optional<dissent> dissent_in(std::span<statement const> statements) {
+    std::vector<std::uint64_t> values;
+    for (auto const& one : statements) {
+        values.push_back(one.value);
+    }
     std::vector<std::size_t> refusing;
     std::vector<std::size_t> differing;
-    std::uint64_t const common = most_common(statements);
+    std::uint64_t const common = most_common(values);
     for (std::size_t rank = 0; rank < statements.size(); ++rank) {
         if (statements[rank].refused) {
             refusing.push_back(rank);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,11 +17,16 @@ struct dissent {
     std::string reason;
 };
 
+/// The value that most ranks state; among equally frequent ones that of the lowest rank.
+///
+/// @param values  Per rank, at least one.
+[[nodiscard]] std::uint64_t most_common(std::span<std::uint64_t const> values);
+
 /// The judgement on what all ranks have stated, for the backends: every rank comes to the same.
 ///
 /// @param statements  Per rank.
-/// @return            The ranks that refused, if any did, else those that differ from the most common value (of the
-///                    lowest rank where there are several), else nothing.
+/// @return            The ranks that refused, if any did, else those that differ from the most common value, else
+///                    nothing.
 [[nodiscard]] std::optional<dissent> dissent_in(std::span<statement const> statements);
 
 }  // namespace evenkeel::comm

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <evenkeel/comm/lengths.hpp>
 
-#include <optional>
+#include <algorithm>
 #include <string>
 
 #include <evenkeel/comm/error.hpp>
 #include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/errors.hpp>
+
+#include "agreement.hpp"
 
 namespace evenkeel::comm {
 
@@ -19,16 +21,20 @@ struct drawn {
 
 /// Nothing can be gathered unless every rank counts the same phases.
 void require_one_number_of_phases(std::vector<drawn> const& all, world_rank self) {
+    std::vector<std::uint64_t> phases;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
-        std::string const name = "rank " + std::to_string(rank);
         if (all[rank].phases == 0) {
-            throw error{"all_gather_lengths", self, to_id<world_rank>(rank), name + " refused its lengths"};
-        }
-        if (all[rank].phases != all.front().phases) {
             throw error{"all_gather_lengths", self, to_id<world_rank>(rank),
-                        name + " has " + std::to_string(all[rank].phases) + " phases, rank 0 has " +
-                            std::to_string(all.front().phases)};
+                        "rank " + std::to_string(rank) + " refused its lengths"};
         }
+        phases.push_back(all[rank].phases);
+    }
+    std::uint64_t const common = most_common(phases);
+    if (auto const odd = std::ranges::find_if(phases, [&](auto count) { return count != common; }); odd != phases.end()) {
+        auto const rank = static_cast<std::size_t>(odd - phases.begin());
+        throw error{"all_gather_lengths", self, to_id<world_rank>(rank),
+                    "rank " + std::to_string(rank) + " has " + std::to_string(*odd) + " phases, most ranks have " +
+                        std::to_string(common)};
     }
 }
 
