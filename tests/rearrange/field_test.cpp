@@ -13,6 +13,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <range/v3/view/istream.hpp>
 #include <range/v3/view/transform.hpp>
 
 #include <evenkeel/rearrange/field.hpp>
@@ -48,7 +49,7 @@ TEST(field_per_token, takes_lengths_of_any_shape) {
     };
     auto const examples = std::vector<example>{{3}, {0}, {5}};
     std::istringstream stream{"3 0 5"};
-    auto single_pass = std::ranges::istream_view<int>(stream);
+    auto single_pass = ranges::istream<int>(stream);
 
     EXPECT_EQ(field_per_token("ids", std::span{narrow}, 8).bytes, expected);
     EXPECT_EQ(field_per_token("ids", std::list{3.0, 0.0, 5.0}, 8).bytes, expected);
