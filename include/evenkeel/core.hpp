@@ -6,6 +6,7 @@
 #include <evenkeel/core/fingerprint.hpp>
 #include <evenkeel/core/group.hpp>
 #include <evenkeel/core/ids.hpp>
+#include <evenkeel/core/infeasible.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/length.hpp>
 #include <evenkeel/core/partition.hpp>
