@@ -61,6 +61,7 @@ TEST(attention_cost, reaches_the_end_of_the_number_range) {
 TEST(attention_cost, refuses_to_wrap_in_any_of_its_parts) {
     EXPECT_THAT(weighing({.linear = 0, .quadratic = 1}, 4294967296), overflows());
     EXPECT_THAT(weighing({.linear = 0, .quadratic = largest}, 2), overflows());
+    EXPECT_THAT(weighing({.linear = 0, .quadratic = std::uint64_t{1} << 63}, 2), overflows()) << "wraps to 0";
     EXPECT_THAT(weighing({.linear = largest, .quadratic = 1}, 1), overflows());
     EXPECT_THAT(weighing({.linear = 2, .quadratic = 0}, largest), overflows());
     EXPECT_THAT(weighing({.linear = 2, .quadratic = 1, .fixed = 1}, 4294967295), overflows());
