@@ -254,12 +254,21 @@ TEST_P(balance_law, quality_is_that_of_the_plan) {
     EXPECT_EQ(even.quality.ranks, ranks);
 }
 
-TEST_P(balance_law, the_optimum_lies_between_bound_and_result) {
+TEST_P(balance_law, finds_and_proves_the_optimum_of_a_small_batch) {
     auto const [lengths, ranks] = test::small_batch(GetParam());
     auto const even = balance(lengths, ranks, linear_cost{});
+    EXPECT_EQ(even.quality.max_load, test::optimum(lengths, ranks));
+    EXPECT_EQ(even.quality.gap(), 0);
+}
+
+TEST_P(balance_law, the_optimum_lies_between_bound_and_result_whatever_the_effort) {
+    auto const [lengths, ranks] = test::small_batch(GetParam());
     auto const optimum = test::optimum(lengths, ranks);
-    EXPECT_LE(even.quality.lower_bound, optimum);
-    EXPECT_GE(even.quality.max_load, optimum);
+    for (auto const effort : {0u, 1u}) {
+        auto const even = balance(lengths, ranks, linear_cost{}, {.effort = effort});
+        EXPECT_LE(even.quality.lower_bound, optimum);
+        EXPECT_GE(even.quality.max_load, optimum);
+    }
 }
 
 TEST_P(balance_law, is_never_worse_than_longest_first) {

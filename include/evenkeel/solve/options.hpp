@@ -17,9 +17,10 @@ struct balance_options {
     /// Good enough: a busiest rank of at most lower bound * (1 + tolerance).
     double tolerance = 0;
 
-    /// How many steps the search for a better plan may take after longest first, which always runs. A step is one
-    /// comparison or so, of the order of a nanosecond; they are counted, so the plan does not depend on the machine.
-    std::uint64_t effort = 1'000'000;
+    /// How many steps per sample the search for a better plan may take after longest first, which always runs; a batch
+    /// of fewer than 256 samples counts as one of 256. A step is a comparison or so, about a nanosecond. Steps are
+    /// counted, so the plan does not depend on the machine.
+    std::uint64_t effort = 128;
 
     /// How many parts of a unit of length count: 100 reads 2.54 seconds as 254 hundredths.
     std::uint64_t resolution = 1;

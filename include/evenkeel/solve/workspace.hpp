@@ -7,6 +7,7 @@
 #include <evenkeel/core/plan.hpp>
 #include <evenkeel/core/quality.hpp>
 #include <evenkeel/solve/detail/longest_first.hpp>
+#include <evenkeel/solve/detail/search.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
 
 namespace evenkeel {
@@ -26,6 +27,7 @@ struct buffers {
     std::vector<std::uint64_t> weights;  ///< of the whole batch
     sorted_items items;
     tournament loads;
+    search searching;
     std::vector<std::uint32_t> rank_of;       ///< of the sorted items
     std::vector<std::uint32_t> rank_of_item;  ///< of the whole batch
     balanced result;

@@ -16,7 +16,7 @@ namespace evenkeel::detail {
 /// The lists share one pool of memory. A list that outgrows its place moves to the end of the pool, with room to grow; when
 /// the pool is full, all lists are packed anew. So nothing is allocated once a batch of the same shape has been seen.
 class placement {
-public:
+  public:
     /// @param weights  Of all items, in falling order.
     /// @param rank_of  The rank that has each.
     void reset(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> rank_of, std::size_t ranks) {
@@ -30,16 +30,16 @@ public:
         spare_weights_.resize(memory);
         spare_items_.resize(memory);
         end_ = 0;
-        for (auto& list : lists_) {
-            list.capacity += headroom;
-            list.begin = std::exchange(end_, end_ + list.capacity);
+        for (auto& own : lists_) {
+            own.capacity += headroom;
+            own.begin = std::exchange(end_, end_ + own.capacity);
         }
         for (std::size_t item = 0; item < weights.size(); ++item) {
-            auto& list = lists_[rank_of[item]];
-            std::size_t const place = list.begin + list.size++;
+            auto& own = lists_[rank_of[item]];
+            std::size_t const place = own.begin + own.size++;
             pool_weights_[place] = weights[item];
             pool_items_[place] = static_cast<std::uint32_t>(item);
-            list.load += weights[item];
+            own.load += weights[item];
         }
     }
 
@@ -47,7 +47,7 @@ public:
     [[nodiscard]] std::uint64_t load(std::size_t rank) const noexcept { return lists_[rank].load; }
 
     [[nodiscard]] std::uint64_t busiest_load() const noexcept {
-        return std::ranges::max_element(lists_, {}, &list::load)->load;
+        return std::ranges::max_element(lists_, {}, &rank_list::load)->load;
     }
 
     /// The weights of the items of `rank`, in falling order; valid until the next `insert`.
@@ -61,11 +61,11 @@ public:
     }
 
     void remove(std::size_t rank, std::size_t position) noexcept {
-        auto& list = lists_[rank];
-        auto const place = static_cast<std::ptrdiff_t>(list.begin + position);
-        auto const end = static_cast<std::ptrdiff_t>(list.begin + list.size);
-        list.load -= pool_weights_[static_cast<std::size_t>(place)];
-        --list.size;
+        auto& own = lists_[rank];
+        auto const place = static_cast<std::ptrdiff_t>(own.begin + position);
+        auto const end = static_cast<std::ptrdiff_t>(own.begin + own.size);
+        own.load -= pool_weights_[static_cast<std::size_t>(place)];
+        --own.size;
         std::move(pool_weights_.begin() + place + 1, pool_weights_.begin() + end, pool_weights_.begin() + place);
         std::move(pool_items_.begin() + place + 1, pool_items_.begin() + end, pool_items_.begin() + place);
     }
@@ -74,17 +74,17 @@ public:
         if (lists_[rank].size == lists_[rank].capacity) {
             grow(rank);
         }
-        auto& list = lists_[rank];
-        std::size_t place = list.begin + list.size;
+        auto& own = lists_[rank];
+        std::size_t place = own.begin + own.size;
         // Item numbers follow the falling order of the weights.
-        for (; place > list.begin && pool_items_[place - 1] > item; --place) {
+        for (; place > own.begin && pool_items_[place - 1] > item; --place) {
             pool_items_[place] = pool_items_[place - 1];
             pool_weights_[place] = pool_weights_[place - 1];
         }
         pool_items_[place] = item;
         pool_weights_[place] = weight;
-        ++list.size;
-        list.load += weight;
+        ++own.size;
+        own.load += weight;
     }
 
     void store(std::span<std::uint32_t> rank_of) const noexcept {
@@ -95,10 +95,10 @@ public:
         }
     }
 
-private:
+  private:
     static constexpr std::size_t headroom = 4;
 
-    struct list {
+    struct rank_list {
         std::size_t begin = 0;
         std::size_t size = 0;
         std::size_t capacity = 0;
@@ -118,22 +118,22 @@ private:
     /// Leaves at least 2 * items + headroom places free, more than the longest list asks for.
     void pack() {
         end_ = 0;
-        for (auto& list : lists_) {
-            list.capacity = list.size + headroom;
-            move_list(list, spare_weights_, spare_items_, std::exchange(end_, end_ + list.capacity));
+        for (auto& own : lists_) {
+            own.capacity = own.size + headroom;
+            move_list(own, spare_weights_, spare_items_, std::exchange(end_, end_ + own.capacity));
         }
         std::swap(pool_weights_, spare_weights_);
         std::swap(pool_items_, spare_items_);
     }
 
-    void move_list(list& list, std::vector<std::uint64_t>& to_weights, std::vector<std::uint32_t>& to_items,
+    void move_list(rank_list& own, std::vector<std::uint64_t>& to_weights, std::vector<std::uint32_t>& to_items,
                    std::size_t to) const {
-        std::copy_n(pool_weights_.data() + list.begin, list.size, to_weights.data() + to);
-        std::copy_n(pool_items_.data() + list.begin, list.size, to_items.data() + to);
-        list.begin = to;
+        std::copy_n(pool_weights_.data() + own.begin, own.size, to_weights.data() + to);
+        std::copy_n(pool_items_.data() + own.begin, own.size, to_items.data() + to);
+        own.begin = to;
     }
 
-    std::vector<list> lists_;
+    std::vector<rank_list> lists_;
     std::vector<std::uint64_t> pool_weights_;
     std::vector<std::uint32_t> pool_items_;
     std::vector<std::uint64_t> spare_weights_;
@@ -141,4 +141,4 @@ private:
     std::size_t end_ = 0;
 };
 
-} // namespace evenkeel::detail
+}  // namespace evenkeel::detail

@@ -29,6 +29,13 @@ struct sorted_items {
     std::vector<std::uint64_t> spare_weights;
     std::vector<std::uint32_t> spare_positions;
 
+    void reserve(std::size_t batch) {
+        weights.reserve(batch);
+        positions.reserve(batch);
+        spare_weights.reserve(batch);
+        spare_positions.reserve(batch);
+    }
+
     [[nodiscard]] std::size_t size() const noexcept { return weights.size(); }
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace evenkeel::detail {
 
@@ -16,8 +17,8 @@ namespace evenkeel::detail {
 /// (E. Horowitz and S. Sahni, Computing partitions with applications to the knapsack problem, 1974).
 /// @complexity O(2^weights), time and memory
 class subset_sums {
-public:
-    static constexpr std::size_t most_weights = 10;
+  public:
+    static constexpr std::size_t most_weights = 9;
 
     void assign(std::span<std::uint64_t const> weights) {
         size_ = 1;
@@ -37,7 +38,7 @@ public:
     [[nodiscard]] std::uint16_t subset(std::size_t index) const noexcept { return rows_[0].subsets[index]; }
     [[nodiscard]] std::span<std::uint64_t const> sums() const noexcept { return std::span{rows_[0].sums}.first(size_); }
 
-private:
+  private:
     struct row {
         std::array<std::uint64_t, std::size_t{1} << most_weights> sums;
         std::array<std::uint16_t, std::size_t{1} << most_weights> subsets;
@@ -67,4 +68,4 @@ private:
     std::array<row, 2> rows_;
 };
 
-} // namespace evenkeel::detail
+}  // namespace evenkeel::detail

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <evenkeel/solve/detail/placement.hpp>
+#include <evenkeel/solve/detail/subset_sums.hpp>
+#include <evenkeel/solve/detail/transfer.hpp>
+
+namespace evenkeel::detail {
+
+/// What a rank can give in an exchange: choices of its items, by their sum in rising order. The first choice is nothing.
+class menu {
+  public:
+    /// Remembers enough memory for any rank of a batch of `items`.
+    void reserve(std::size_t items) { singles_.reserve(items + 1); }
+
+    /// Nothing, or any one item.
+    void one_item(placement const& loads, std::uint32_t rank) {
+        auto const weights = loads.weights(rank);
+        singles_.assign(1, 0);
+        singles_.insert(singles_.end(), weights.rbegin(), weights.rend());
+        sums_ = singles_;
+        size_ = weights.size();
+        lightest_ = 0;
+    }
+
+    /// Any of the lightest `most` items together.
+    void lightest(placement const& loads, std::uint32_t rank, std::size_t most) {
+        auto const weights = loads.weights(rank);
+        size_ = weights.size();
+        lightest_ = std::min(most, size_);
+        subsets_.assign(weights.last(lightest_));
+        sums_ = subsets_.sums();
+    }
+
+    [[nodiscard]] std::span<std::uint64_t const> sums() const noexcept { return sums_; }
+
+    /// Takes the items of a choice off the rank.
+    ///
+    /// @param visit  Is told the number and the weight of each.
+    template <class Visit>
+    void take_off(placement& loads, std::uint32_t rank, std::size_t choice, Visit visit) const {
+        auto const take = [&](std::size_t position) {
+            visit(loads.items(rank)[position], loads.weights(rank)[position]);
+            loads.remove(rank, position);
+        };
+        if (lightest_ == 0) {
+            if (choice > 0) {
+                take(size_ - choice);
+            }
+            return;
+        }
+        // From the last on: what is behind a removed item moves up.
+        for (std::size_t bit = lightest_; bit-- > 0;) {
+            if ((subsets_.subset(choice) >> bit & 1) != 0) {
+                take(size_ - lightest_ + bit);
+            }
+        }
+    }
+
+  private:
+    std::span<std::uint64_t const> sums_;
+    std::vector<std::uint64_t> singles_;
+    subset_sums subsets_;
+    std::size_t size_ = 0;      ///< how many items the rank has
+    std::size_t lightest_ = 0;  ///< how many of them are in `subsets_`; none: the choices are single items
+};
+
+/// Carries a transfer out between two ranks whose menus it was found in.
+inline void exchange(placement& loads, std::uint32_t giver, menu const& gives, std::uint32_t taker, menu const& takes,
+                     transfer const& transfer) {
+    struct item {
+        std::uint32_t number;
+        std::uint64_t weight;
+    };
+    struct hand {
+        std::array<item, subset_sums::most_weights> items;
+        std::size_t size = 0;
+        void operator()(std::uint32_t number, std::uint64_t weight) noexcept { items[size++] = {number, weight}; }
+    };
+    hand given;
+    hand taken;
+    gives.take_off(loads, giver, transfer.give, std::ref(given));
+    takes.take_off(loads, taker, transfer.take, std::ref(taken));
+    for (std::size_t index = 0; index < given.size; ++index) {
+        loads.insert(taker, given.items[index].number, given.items[index].weight);
+    }
+    for (std::size_t index = 0; index < taken.size; ++index) {
+        loads.insert(giver, taken.items[index].number, taken.items[index].weight);
+    }
+}
+
+}  // namespace evenkeel::detail

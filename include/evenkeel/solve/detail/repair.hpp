@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <evenkeel/solve/detail/menu.hpp>
+#include <evenkeel/solve/detail/placement.hpp>
+#include <evenkeel/solve/detail/regroup.hpp>
+#include <evenkeel/solve/detail/room_queue.hpp>
+#include <evenkeel/solve/detail/step_budget.hpp>
+#include <evenkeel/solve/detail/transfer.hpp>
+
+namespace evenkeel::detail {
+
+/// Brings every rank down to a target load by exchanges between ranks above it and ranks with room.
+///
+/// The means, each tried on all ranks that are still above the target before the next, dearer one:
+///  1. one item against one or none;
+///  2. some of the lightest five items against some of the lightest five;
+///  3. the same with eight;
+///  4. the items of three ranks shared out anew; failing that, an exchange that at least lowers the excess.
+///
+/// An exchange lifts no rank above the target and lowers the one above it, so the total excess falls with each and the
+/// busiest rank never gets busier: whatever the outcome, the placement is no worse than before. Partners are the ranks
+/// with most room; from the second means on also ranks at a stride through all, for longest first makes many ranks alike
+/// and what does not fit into one of them does not fit into the next either.
+///
+/// An exchange moves the whole excess and as little more as possible; where there is less room than excess, it fills the
+/// room. Thus room is not spread thin but stays together, where it helps the next.
+class repair {
+  public:
+    void reserve(std::size_t items, std::size_t ranks) {
+        gives_.reserve(items);
+        takes_.reserve(items);
+        over_.reserve(ranks);
+    }
+
+    /// @param waste  How far below the target a rank may stay that is to be filled.
+    /// @param turn   Differs from try to try, so that other partners are met.
+    /// @return       Whether every rank is at the target or below.
+    bool operator()(placement& loads, std::uint64_t target, std::uint64_t waste, std::size_t turn, step_budget& steps) {
+        loads_ = &loads;
+        target_ = target;
+        waste_ = waste;
+        turn_ = turn;
+        steps_ = &steps;
+        rooms_.reset(loads, target);
+        return relieve_all(&repair::exchange_one) || relieve_all(&repair::exchange_few) ||
+               relieve_all(&repair::exchange_many) || relieve_all(&repair::regroup_three);
+    }
+
+  private:
+    /// One means: whether it lowered the load of `over`.
+    using way = bool (repair::*)(std::uint32_t over);
+
+    [[nodiscard]] std::uint64_t excess(std::uint32_t rank) const noexcept { return loads_->load(rank) - target_; }
+    [[nodiscard]] std::uint64_t room(std::uint32_t rank) const noexcept { return target_ - loads_->load(rank); }
+
+    /// Relieves by one means whatever is above the target, the busiest rank first.
+    bool relieve_all(way means) {
+        over_.clear();
+        for (std::uint32_t rank = 0; rank < loads_->ranks(); ++rank) {
+            if (loads_->load(rank) > target_) {
+                over_.push_back(rank);
+            }
+        }
+        steps_->spend(loads_->ranks() / 4 + 1);
+        std::ranges::sort(over_, [&](std::uint32_t a, std::uint32_t b) {
+            return loads_->load(a) > loads_->load(b) || (loads_->load(a) == loads_->load(b) && a < b);
+        });
+        std::size_t failures = 0;
+        for (auto const over : over_) {
+            while (loads_->load(over) > target_ && !steps_->exhausted() && (this->*means)(over)) {
+            }
+            rooms_.push(over);
+            // The last means is too dear to be tried on every rank of a lost cause.
+            constexpr std::size_t most_failures = 8;
+            failures += loads_->load(over) > target_ ? 1U : 0U;
+            if (steps_->exhausted() || (failures == most_failures && means == &repair::regroup_three)) {
+                return false;
+            }
+        }
+        return failures == 0;
+    }
+
+    bool exchange_one(std::uint32_t over) {
+        gives_.one_item(*loads_, over);
+        return with_roomiest(16, [&](std::uint32_t partner) {
+            takes_.one_item(*loads_, partner);
+            return exchange_with(over, partner);
+        });
+    }
+
+    bool exchange_few(std::uint32_t over) { return exchange_lightest(over, 5, 24); }
+    bool exchange_many(std::uint32_t over) { return exchange_lightest(over, 8, 32); }
+
+    bool exchange_lightest(std::uint32_t over, std::size_t items, std::size_t tries) {
+        gives_.lightest(*loads_, over, items);
+        steps_->spend(2 * gives_.sums().size());
+        auto const attempt = [&](std::uint32_t partner) {
+            takes_.lightest(*loads_, partner, items);
+            steps_->spend(2 * takes_.sums().size());
+            return exchange_with(over, partner);
+        };
+        if (with_roomiest(tries / 2, attempt)) {
+            return true;
+        }
+        for (std::size_t number = 0; number < tries / 2; ++number) {
+            std::uint32_t const partner = at_stride(over, number, tries / 2);
+            if (loads_->load(partner) < target_ && attempt(partner)) {
+                rooms_.push(partner);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Seeks a transfer in the menus, `gives_` of the one and `takes_` of the other, and carries it out.
+    bool exchange_with(std::uint32_t over, std::uint32_t partner) {
+        steps_->spend(gives_.sums().size() + takes_.sums().size());
+        std::uint64_t const most = room(partner);
+        auto const found = excess(over) <= most ? smallest_transfer(gives_.sums(), takes_.sums(), excess(over), most)
+                                                : largest_transfer(gives_.sums(), takes_.sums(),
+                                                                   most - std::min(most - 1, waste_), most);
+        if (found) {
+            exchange(*loads_, over, gives_, partner, takes_, *found);
+        }
+        return found.has_value();
+    }
+
+    bool regroup_three(std::uint32_t over) {
+        constexpr std::size_t tries = 40;
+        std::array<std::uint32_t, 25> roomy;
+        std::size_t size = 0;
+        with_roomiest(roomy.size(), [&](std::uint32_t rank) {
+            roomy[size++] = rank;
+            return false;
+        });
+        auto const attempt = [&](std::uint32_t second, std::uint32_t third) {
+            if (third == over || third == second || !regroup_(*loads_, {over, second, third}, target_, *steps_)) {
+                return false;
+            }
+            rooms_.push(second);
+            rooms_.push(third);
+            return true;
+        };
+        for (std::size_t second = 0; second < std::min<std::size_t>(size, 5); ++second) {
+            for (std::size_t number = 0; number < tries / 2 && !steps_->exhausted(); ++number) {
+                if ((second + 1 + number < size && attempt(roomy[second], roomy[second + 1 + number])) ||
+                    attempt(roomy[second], at_stride(over, number, tries / 2))) {
+                    return true;
+                }
+            }
+        }
+        return lower_excess(over, std::span{roomy}.first(std::min<std::size_t>(size, 16)));
+    }
+
+    /// The exchange that takes most off a rank without bringing it down to the target; at least a quarter of its excess.
+    bool lower_excess(std::uint32_t over, std::span<std::uint32_t const> partners) {
+        constexpr std::size_t items = 8;
+        gives_.lightest(*loads_, over, items);
+        std::uint64_t at_least = excess(over) / 4 + 1;
+        std::optional<transfer> best;
+        std::uint32_t best_partner = 0;
+        for (auto const partner : partners) {
+            takes_.lightest(*loads_, partner, items);
+            steps_->spend(3 * takes_.sums().size() + gives_.sums().size());
+            auto const found =
+                largest_transfer(gives_.sums(), takes_.sums(), at_least, std::min(excess(over), room(partner)));
+            if (found) {
+                best = found;
+                best_partner = partner;
+                at_least = found->amount + 1;
+            }
+        }
+        if (best) {
+            takes_.lightest(*loads_, best_partner, items);
+            exchange(*loads_, over, gives_, best_partner, takes_, *best);
+            rooms_.push(best_partner);
+        }
+        return best.has_value();
+    }
+
+    /// Offers the ranks with most room, one after the other, until `attempt` takes one.
+    template <class Attempt>
+    bool with_roomiest(std::size_t tries, Attempt attempt) {
+        std::array<std::uint32_t, 32> tried;
+        std::size_t size = 0;
+        bool found = false;
+        while (!found && size < tries) {
+            auto const rank = rooms_.pop();
+            if (!rank) {
+                break;
+            }
+            steps_->spend(8);
+            tried[size++] = *rank;
+            found = attempt(*rank);
+        }
+        for (auto const rank : std::span{tried}.first(size)) {
+            rooms_.push(rank);
+        }
+        return found;
+    }
+
+    [[nodiscard]] std::uint32_t at_stride(std::uint32_t over, std::size_t number, std::size_t of) const noexcept {
+        std::size_t const ranks = loads_->ranks();
+        std::size_t const stride = std::max<std::size_t>(1, ranks / (of + 1));
+        return static_cast<std::uint32_t>((over + 1 + turn_ + number * stride) % ranks);
+    }
+
+    placement* loads_ = nullptr;
+    std::uint64_t target_ = 0;
+    std::uint64_t waste_ = 0;
+    std::size_t turn_ = 0;
+    step_budget* steps_ = nullptr;
+
+    std::vector<std::uint32_t> over_;
+    room_queue rooms_;
+    menu gives_;
+    menu takes_;
+    regroup regroup_;
+};
+
+}  // namespace evenkeel::detail

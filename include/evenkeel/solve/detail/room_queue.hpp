@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <evenkeel/solve/detail/placement.hpp>
+
+namespace evenkeel::detail {
+
+/// The ranks below a target load, the one with most room first, the first of several.
+///
+/// A heap in which entries may be out of date: whoever changes a load pushes the rank again, and what no longer agrees
+/// with the load is skipped.
+class room_queue {
+  public:
+    void reset(placement const& loads, std::uint64_t target) {
+        loads_ = &loads;
+        target_ = target;
+        heap_.reserve(2 * loads.ranks() + 2);
+        fill();
+    }
+
+    /// Lets `rank` be found, if it has room.
+    void push(std::uint32_t rank) {
+        if (loads_->load(rank) >= target_) {
+            return;
+        }
+        if (heap_.size() == heap_.capacity()) {
+            fill();
+        } else {
+            heap_.push_back({target_ - loads_->load(rank), rank});
+            std::ranges::push_heap(heap_, less_room);
+        }
+    }
+
+    /// Takes the rank with most room out.
+    [[nodiscard]] std::optional<std::uint32_t> pop() {
+        while (!heap_.empty()) {
+            auto const [room, rank] = heap_.front();
+            std::ranges::pop_heap(heap_, less_room);
+            heap_.pop_back();
+            if (loads_->load(rank) + room == target_) {
+                return rank;
+            }
+        }
+        return std::nullopt;
+    }
+
+  private:
+    struct entry {
+        std::uint64_t room;
+        std::uint32_t rank;
+    };
+
+    [[nodiscard]] static bool less_room(entry const& a, entry const& b) noexcept {
+        return a.room < b.room || (a.room == b.room && a.rank > b.rank);
+    }
+
+    void fill() {
+        heap_.clear();
+        for (std::size_t rank = 0; rank < loads_->ranks(); ++rank) {
+            if (loads_->load(rank) < target_) {
+                heap_.push_back({target_ - loads_->load(rank), static_cast<std::uint32_t>(rank)});
+            }
+        }
+        std::ranges::make_heap(heap_, less_room);
+    }
+
+    placement const* loads_ = nullptr;
+    std::uint64_t target_ = 0;
+    std::vector<entry> heap_;
+};
+
+}  // namespace evenkeel::detail

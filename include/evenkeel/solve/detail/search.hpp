@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <evenkeel/solve/detail/complete_search.hpp>
+#include <evenkeel/solve/detail/exact_fill.hpp>
+#include <evenkeel/solve/detail/longest_first.hpp>
+#include <evenkeel/solve/detail/placement.hpp>
+#include <evenkeel/solve/detail/repair.hpp>
+#include <evenkeel/solve/detail/sorted_items.hpp>
+#include <evenkeel/solve/detail/step_budget.hpp>
+
+namespace evenkeel::detail {
+
+/// What a search knows: the load of the busiest rank in the best placement so far, and what no placement can beat.
+struct standing {
+    std::uint64_t busiest = 0;
+    std::uint64_t bound = 0;
+};
+
+/// Improves on longest first until the busiest rank is at the goal or the steps are spent.
+///
+/// Of a few items every placement is tried. Otherwise one target load after the other is aimed at: one close to the goal,
+/// where most batches succeed at little cost; the goal itself; then halfway between the best placement and the highest
+/// target that was missed. With many items per rank each try goes on from the placement at hand. With fewer than five,
+/// exchanges have too little to choose from, so each try starts anew by filling ranks exactly.
+class search {
+  public:
+    void reserve(std::size_t items, std::size_t ranks) {
+        repair_.reserve(items, ranks);
+        fill_.reserve(items);
+        complete_.reserve(ranks);
+        start_.reserve(items);
+    }
+
+    /// @param rank_of  The placement of longest first; improved where possible.
+    void operator()(sorted_items const& items, std::size_t ranks, std::uint64_t goal, tournament& loads,
+                    std::span<std::uint32_t> rank_of, standing& best, step_budget steps) {
+        if (best.busiest <= goal || steps.exhausted()) {
+            return;
+        }
+        if (items.size() <= complete_search::most_items) {
+            if (complete_(items.weights, ranks, goal, best.busiest, rank_of, steps)) {
+                best.bound = best.busiest;
+            }
+            return;
+        }
+        bool const sparse = items.size() < 5 * ranks;
+        if (!sparse) {
+            placement_.reset(items.weights, rank_of, ranks);
+        }
+        std::uint64_t const mean = items.total / ranks + (items.total % ranks != 0 ? 1 : 0);
+        std::uint64_t const share = steps.left() / 4;
+        std::uint64_t missed = goal - 1;
+        bool last = false;
+        for (std::size_t turn = 0; best.busiest > goal && !last && !steps.exhausted(); ++turn) {
+            std::uint64_t const target = next_target(turn, goal, missed, best.busiest);
+            last = target == missed;
+            step_budget part = steps.part(last ? steps.left() : share);
+            if (sparse) {
+                start_.resize(items.size());
+                fill_(items.weights, items.total, ranks, target, loads, start_, part);
+                placement_.reset(items.weights, start_, ranks);
+                part.spend(items.size());
+            }
+            bool const reached = repair_(placement_, target, (target - mean) / 4, turn, part);
+            steps.give_back(part);
+            if (!reached) {
+                missed = std::max(missed, target);
+            } else if (last) {
+                // With more steps or other partners, what was missed before may be within reach.
+                missed = goal - 1;
+                last = false;
+            }
+            if (std::uint64_t const busiest = placement_.busiest_load(); busiest < best.busiest) {
+                best.busiest = busiest;
+                placement_.store(rank_of);
+            }
+        }
+    }
+
+  private:
+    [[nodiscard]] static std::uint64_t next_target(std::size_t turn, std::uint64_t goal, std::uint64_t missed,
+                                                   std::uint64_t busiest) noexcept {
+        std::uint64_t const near = goal + std::max<std::uint64_t>(1, goal / 1024);
+        if (turn == 0 && near < busiest) {
+            return near;
+        }
+        if (missed < goal) {
+            return goal;
+        }
+        return missed + (busiest - missed) / 2;
+    }
+
+    placement placement_;
+    repair repair_;
+    exact_fill fill_;
+    complete_search complete_;
+    std::vector<std::uint32_t> start_;
+};
+
+}  // namespace evenkeel::detail
