@@ -46,17 +46,25 @@ void require_size(std::size_t field, std::string_view buffer, std::size_t found,
     }
 }
 
-/// Items that arrive must not overwrite items that have not left.
-void require_apart(std::span<moving_field const> fields) {
+bool overlap(std::span<std::byte const> one, std::span<std::byte const> other) {
     std::less<> const before;
+    return !one.empty() && !other.empty() && before(one.data(), other.data() + other.size()) &&
+           before(other.data(), one.data() + one.size());
+}
+
+/// Items that arrive must overwrite neither items that have not left nor each other.
+void require_apart(std::span<moving_field const> fields) {
+    auto const refuse = [](std::size_t target, std::string const& other) {
+        throw_invalid("all_to_all", element("fields", target) + ".target", "a buffer that overlaps " + other,
+                      "buffers of their own");
+    };
     for (std::size_t t = 0; t < fields.size(); ++t) {
         for (std::size_t s = 0; s < fields.size(); ++s) {
-            auto const target = fields[t].target;
-            auto const source = fields[s].source;
-            if (!target.empty() && !source.empty() && before(source.data(), target.data() + target.size()) &&
-                before(target.data(), source.data() + source.size())) {
-                throw_invalid("all_to_all", element("fields", t) + ".target",
-                              "a buffer that overlaps " + element("fields", s) + ".source", "buffers of their own");
+            if (overlap(fields[t].target, fields[s].source)) {
+                refuse(t, element("fields", s) + ".source");
+            }
+            if (s < t && overlap(fields[t].target, fields[s].target)) {
+                refuse(t, element("fields", s) + ".target");
             }
         }
     }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/rearrange/exchange.hpp>
 #include <evenkeel/rearrange/field.hpp>
@@ -19,7 +20,7 @@ class field_on_rank {
     field_on_rank(field const& sizes, std::span<item_id const> local) : sizes_{sizes}, offset_of_(sizes.bytes.size()) {
         for (item_id const item : local) {
             offset_of_[to_index(item)] = bytes_;
-            bytes_ += bytes_of(item);
+            bytes_ = checked_add(bytes_, bytes_of(item), "all_to_all: the size of a field");
         }
     }
 

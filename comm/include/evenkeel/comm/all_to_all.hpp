@@ -35,7 +35,7 @@ struct moving_field {
 ///
 /// @param move    The same on every rank; its world is the communicator's.
 /// @param fields  The same fields in the same order on every rank. Only the buffers are referred to after the call;
-///                targets must overlap no source.
+///                targets must overlap no source and no other target.
 /// @return        Its `wait` throws on every rank, and nothing has moved, if the ranks disagree or a rank's buffers do
 ///                not fit: `comm::error` names those ranks. The rank whose buffers do not fit gets
 ///                `std::invalid_argument` instead, which says what does not. The communicator can still be used.
