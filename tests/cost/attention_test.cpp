@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -21,8 +22,9 @@ auto weighing(attention_cost model, std::uint64_t length) {
     return [=] { (void)model.weight(length); };
 }
 
-auto overflows() {
-    return testing::ThrowsMessage<std::overflow_error>("attention_cost: the weight of a length exceeds 64 bits");
+auto overflows(std::uint64_t length) {
+    return testing::ThrowsMessage<std::overflow_error>("attention_cost: the weight of length " +
+                                                       std::to_string(length) + " exceeds 64 bits");
 }
 
 TEST(attention_cost, adds_the_linear_the_quadratic_and_the_fixed_part) {
@@ -59,12 +61,12 @@ TEST(attention_cost, reaches_the_end_of_the_number_range) {
 }
 
 TEST(attention_cost, refuses_to_wrap_in_any_of_its_parts) {
-    EXPECT_THAT(weighing({.linear = 0, .quadratic = 1}, 4294967296), overflows());
-    EXPECT_THAT(weighing({.linear = 0, .quadratic = largest}, 2), overflows());
-    EXPECT_THAT(weighing({.linear = 0, .quadratic = std::uint64_t{1} << 63}, 2), overflows()) << "wraps to 0";
-    EXPECT_THAT(weighing({.linear = largest, .quadratic = 1}, 1), overflows());
-    EXPECT_THAT(weighing({.linear = 2, .quadratic = 0}, largest), overflows());
-    EXPECT_THAT(weighing({.linear = 2, .quadratic = 1, .fixed = 1}, 4294967295), overflows());
+    EXPECT_THAT(weighing({.linear = 0, .quadratic = 1}, 4294967296), overflows(4294967296));
+    EXPECT_THAT(weighing({.linear = 0, .quadratic = largest}, 2), overflows(2));
+    EXPECT_THAT(weighing({.linear = 0, .quadratic = std::uint64_t{1} << 63}, 2), overflows(2)) << "wraps to 0";
+    EXPECT_THAT(weighing({.linear = largest, .quadratic = 1}, 1), overflows(1));
+    EXPECT_THAT(weighing({.linear = 2, .quadratic = 0}, largest), overflows(largest));
+    EXPECT_THAT(weighing({.linear = 2, .quadratic = 1, .fixed = 1}, 4294967295), overflows(4294967295));
 }
 
 TEST(attention_cost, compares_by_its_coefficients) {

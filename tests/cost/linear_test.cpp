@@ -24,8 +24,9 @@ TEST(linear_cost, is_the_length_by_default) {
 TEST(linear_cost, refuses_to_wrap) {
     linear_cost const pixels{.linear = std::uint64_t{1} << 32};
     EXPECT_EQ(pixels.weight(4294967295), largest - 4294967295u);
-    EXPECT_THAT([&] { (void)pixels.weight(4294967296); },
-                testing::ThrowsMessage<std::overflow_error>("linear_cost: the weight of a length exceeds 64 bits"));
+    EXPECT_THAT(
+        [&] { (void)pixels.weight(4294967296); },
+        testing::ThrowsMessage<std::overflow_error>("linear_cost: the weight of length 4294967296 exceeds 64 bits"));
 }
 
 TEST(linear_cost, compares_by_its_coefficient) {

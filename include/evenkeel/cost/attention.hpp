@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
-#include <evenkeel/core/checked.hpp>
+#include <evenkeel/cost/cost_model.hpp>
 
 namespace evenkeel {
 
@@ -20,15 +19,18 @@ struct attention_cost {
     std::uint64_t quadratic = 0;
     std::uint64_t fixed = 0;
 
-    /// @throws std::overflow_error  if the weight does not fit into 64 bits.
+    /// @throws std::overflow_error  if the weight does not fit into 64 bits; names the length.
     [[nodiscard]] constexpr std::uint64_t weight(std::uint64_t length) const {
         if (length == 0) {
             return 0;
         }
-        constexpr std::string_view what = "attention_cost: the weight of a length";
-        // linear + quadratic * length first: one multiplication less than term by term.
-        std::uint64_t const per_token = checked_add(linear, checked_multiply(quadratic, length, what), what);
-        return checked_add(checked_multiply(per_token, length, what), fixed, what);
+        // (linear + quadratic * length) * length + fixed: one multiplication less than term by term.
+        std::uint64_t weight = 0;
+        if (__builtin_mul_overflow(quadratic, length, &weight) || __builtin_add_overflow(linear, weight, &weight) ||
+            __builtin_mul_overflow(weight, length, &weight) || __builtin_add_overflow(weight, fixed, &weight)) {
+            throw_weight_overflow("attention_cost", length);
+        }
+        return weight;
     }
 
     friend bool operator==(attention_cost const&, attention_cost const&) = default;

@@ -3,6 +3,9 @@
 
 #include <concepts>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace evenkeel {
 
@@ -15,5 +18,15 @@ template <class Model>
 concept cost_model = std::copyable<Model> && requires(Model const& model, std::uint64_t length) {
     { model.weight(length) } -> std::same_as<std::uint64_t>;
 };
+
+/// What a model throws whose weight does not fit.
+///
+///     throw_weight_overflow("linear_cost", 9);   // "linear_cost: the weight of length 9 exceeds 64 bits"
+///
+/// @throws std::overflow_error  always.
+[[noreturn]] inline void throw_weight_overflow(std::string_view model, std::uint64_t length) {
+    throw std::overflow_error{
+        std::string{model}.append(": the weight of length ").append(std::to_string(length)).append(" exceeds 64 bits")};
+}
 
 }  // namespace evenkeel

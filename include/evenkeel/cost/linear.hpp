@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <evenkeel/core/checked.hpp>
+#include <evenkeel/cost/cost_model.hpp>
 
 namespace evenkeel {
 
@@ -15,9 +15,13 @@ namespace evenkeel {
 struct linear_cost {
     std::uint64_t linear = 1;
 
-    /// @throws std::overflow_error  if the weight does not fit into 64 bits.
+    /// @throws std::overflow_error  if the weight does not fit into 64 bits; names the length.
     [[nodiscard]] constexpr std::uint64_t weight(std::uint64_t length) const {
-        return checked_multiply(linear, length, "linear_cost: the weight of a length");
+        std::uint64_t weight = 0;
+        if (__builtin_mul_overflow(linear, length, &weight)) {
+            throw_weight_overflow("linear_cost", length);
+        }
+        return weight;
     }
 
     friend bool operator==(linear_cost const&, linear_cost const&) = default;

@@ -58,7 +58,8 @@ struct batches_fn {
 ///         for (auto const& sample : batch) { ... }   // references into `samples`, rank after rank
 ///     }
 ///
-/// Nothing is copied: the view refers to `samples` and to `plan`, both must outlive it.
+/// A rank's micro-batches follow each other. Nothing is copied: the view refers to `samples` and to `plan`, both must
+/// outlive it.
 ///
 /// @throws std::invalid_argument  if the plan is of another number of samples.
 inline constexpr batches_fn batches{};
