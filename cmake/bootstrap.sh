@@ -10,6 +10,8 @@ commands=(
     "${CXX:-c++}=g++"
     cmake=cmake
     ninja=ninja-build
+    mpicxx=libopenmpi-dev
+    mpirun=openmpi-bin
 )
 headers=(
     range/v3/version.hpp=librange-v3-dev

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include <evenkeel/comm/error.hpp>
+#include <evenkeel/core/fingerprint.hpp>
+
+#include "judgement.hpp"
+
+namespace evenkeel::comm::mpi {
+
+namespace {
+
+/// Short enough to be sent without the receiver's help, which a process that ends at once does not wait for.
+constexpr std::size_t longest_fault = 2048;
+
+std::string text_of(fault const& fault) { return (fault.operation + '\0' + fault.reason).substr(0, longest_fault); }
+
+fault fault_in(label const& label, std::span<std::byte const> text) {
+    std::string all(text.size(), '\0');
+    std::ranges::transform(text, all.begin(), [](std::byte byte) { return static_cast<char>(byte); });
+    auto const end = std::min(all.find('\0'), all.size());
+    auto const peer = label.to == 0 ? std::nullopt : std::optional{to_id<world_rank>(label.to - 1)};
+    return {all.substr(0, end), peer, all.substr(std::min(end + 1, all.size()))};
+}
+
+}  // namespace
+
+hub::hub(std::shared_ptr<process> process, std::shared_ptr<hub> parent, std::uint64_t context, evenkeel::topology nodes,
+         std::vector<int> process_of)
+    : process_{std::move(process)},
+      parent_{std::move(parent)},
+      context_{context},
+      topology_{std::move(nodes)},
+      process_of_{std::move(process_of)},
+      ranks_here_{ranks_on(process_->self())},
+      others_{process_of_} {
+    std::ranges::sort(others_);
+    auto const repeated = std::ranges::unique(others_);
+    others_.erase(repeated.begin(), repeated.end());
+    std::erase(others_, process_->self());
+}
+
+std::shared_ptr<operation> hub::join(std::shared_ptr<part> part, std::uint64_t number, subject about,
+                                     std::uint64_t identity, std::span<std::byte const> bytes) {
+    std::lock_guard const lock{process_->mutex()};
+    if (fault_) {
+        return nullptr;
+    }
+    auto const here = operation_at(number);
+    here->parts[position_here(part->rank)] = part;
+    auto label = label_of(*part, number, about, bytes.size());
+    label.identity = identity;
+    bool const last = here->arrivals.accept(label, bytes);
+    ship_to_all(part, here, label, here->arrivals.of_rank[label.from].bytes);
+    if (last) {
+        all_have_come(here, number);
+    }
+    process_->progress();
+    return here;
+}
+
+std::shared_ptr<operation> hub::operation_at(std::uint64_t number) {
+    auto& found = operations_[number];
+    if (found == nullptr) {
+        found = std::make_shared<operation>(size(), ranks_here_.size());
+    }
+    return found;
+}
+
+label hub::label_of(part const& from, std::uint64_t number, subject about, std::uint64_t total) const {
+    return {.context = context_,
+            .number = number,
+            .total = total,
+            .from = static_cast<std::uint32_t>(to_index(from.rank)),
+            .about = about};
+}
+
+std::vector<world_rank> hub::ranks_on(int process) const {
+    std::vector<world_rank> ranks;
+    for (std::size_t rank = 0; rank < process_of_.size(); ++rank) {
+        if (process_of_[rank] == process) {
+            ranks.push_back(to_id<world_rank>(rank));
+        }
+    }
+    return ranks;
+}
+
+std::size_t hub::position_here(world_rank rank) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(ranks_here_, rank) - ranks_here_.begin());
+}
+
+void hub::ship(shipment shipment) {
+    auto const made = std::make_shared<mpi::shipment>(std::move(shipment));
+    made->sender->shipments.push_back(made);
+    process_->ship(made);
+}
+
+void hub::ship_to_all(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner, label const& label,
+                      std::span<std::byte const> bytes) {
+    for (int const other : others_) {
+        ship({.of = this, .sender = sender, .what = label, .bytes = bytes, .owner = owner, .process = other});
+    }
+}
+
+bool hub::ready(operation const& operation, part const& part) {
+    std::lock_guard const lock{process_->mutex()};
+    process_->progress();
+    if (fault_) {
+        raise(part.rank);
+    }
+    return operation.done_for(part);
+}
+
+void hub::wait(operation const& operation, part& part, deadline until) {
+    std::unique_lock lock{process_->mutex()};
+    for (unsigned idle = 0; !fault_ && !operation.done_for(part);) {
+        // What has come by the deadline counts, so there is one more look at it afterwards.
+        bool const last_look = until.passed();
+        process_->step(lock, part.changed, until, idle);
+        if (last_look && !fault_ && !operation.done_for(part)) {
+            fail_locked(lateness_of(operation, part), true);
+        }
+    }
+    process_->hand_over();
+    if (fault_) {
+        raise(part.rank);
+    }
+}
+
+void hub::leave(std::uint64_t number) {
+    std::lock_guard const lock{process_->mutex()};
+    auto const found = operations_.find(number);
+    if (found != operations_.end() && ++found->second->left == ranks_here_.size()) {
+        operations_.erase(found);
+    }
+}
+
+void hub::deliver(label const& label, std::span<std::byte const> piece) {
+    if (fault_) {
+        return;
+    }
+    switch (label.about) {
+        case subject::gather:
+        case subject::exchange:
+            if (auto const here = operation_at(label.number); here->arrivals.accept(label, piece)) {
+                all_have_come(here, label.number);
+            }
+            break;
+        case subject::details:
+            if (auto const here = operation_at(label.number);
+                here->details_of_all().accept(label, piece) && here->arrivals.complete()) {
+                fail_locked(judge(*here), true);
+            }
+            break;
+        case subject::message: accept_message(label, piece); break;
+        case subject::fault: fail_locked(fault_in(label, piece), false); break;
+        case subject::farewell: break;
+    }
+}
+
+void hub::all_have_come(std::shared_ptr<operation> const& here, std::uint64_t number) {
+    if (!is_one_call(here->arrivals)) {
+        begin_details(here, number);
+        return;
+    }
+    if (here->arrivals.of_rank.front().about == subject::exchange) {
+        here->objection = dissent_in(here->arrivals);
+        if (!here->objection && !messages_match(here->arrivals)) {
+            begin_details(here, number);
+            return;
+        }
+    }
+    here->agreed = true;
+    for (auto const& part : here->parts) {
+        if (here->objection) {
+            part->missing_in_all = 0;
+        } else {
+            begin_messages(part, number);
+        }
+        part->changed.notify_all();
+    }
+}
+
+void hub::begin_messages(std::shared_ptr<part> const& part, std::uint64_t number) {
+    // Each rank starts with the one after it, so that not all send to the same one at a time.
+    auto const& sends = part->sends;
+    auto const next = std::ranges::upper_bound(sends, part->rank, {}, &outgoing::peer) - sends.begin();
+    for (std::size_t s = 0; s < sends.size(); ++s) {
+        auto const& message = sends[(static_cast<std::size_t>(next) + s) % sends.size()];
+        auto label = label_of(*part, number, subject::message, message.bytes.size());
+        label.to = static_cast<std::uint32_t>(to_index(message.peer));
+        ship({.of = this,
+              .sender = part,
+              .what = label,
+              .bytes = message.bytes,
+              .owner = {},
+              .process = process_of_[to_index(message.peer)]});
+    }
+}
+
+void hub::begin_details(std::shared_ptr<operation> const& here, std::uint64_t number) {
+    auto& details = here->details_of_all();
+    for (auto const& part : here->parts) {
+        auto const mine = details_of(*part);
+        auto const label = label_of(*part, number, subject::details, mine.size());
+        details.accept(label, mine);
+        ship_to_all(part, here, label, details.of_rank[label.from].bytes);
+    }
+    if (details.complete()) {
+        fail_locked(judge(*here), true);
+    }
+}
+
+void hub::accept_message(label const& label, std::span<std::byte const> piece) {
+    auto const from = to_id<world_rank>(label.from);
+    auto const to = to_id<world_rank>(label.to);
+    auto const found = operations_.find(label.number);
+    auto const part = found == operations_.end() ? nullptr : found->second->parts[position_here(to)];
+    if (part == nullptr || !part->accept(from, label.offset, piece)) {
+        // Only if messages that do not match have hashes that add up to 0.
+        fail_locked(mismatch("exchange", from, label.total, to, 0), true);
+    } else if (part->missing_in_all == 0) {
+        part->changed.notify_all();
+    }
+}
+
+void hub::fail(std::string_view operation, world_rank rank, std::string_view did, std::string_view reason) noexcept {
+    fault fault{.operation = {}, .peer = rank, .reason = {}};
+    try {
+        fault.operation = operation;
+        fault.reason = rank_text(rank).append(did).append(reason);
+    } catch (std::exception const&) {
+        // The ranks must be told all the same.
+    }
+    std::lock_guard const lock{process_->mutex()};
+    fail_locked(std::move(fault), true);
+    process_->progress();
+}
+
+void hub::fail_because_of(int culprit, char const* reason) noexcept {
+    fault fault{.operation = "MPI", .peer = std::nullopt, .reason = {}};
+    try {
+        fault.reason = reason;
+        if (auto const ranks = ranks_on(culprit); ranks.size() == 1) {
+            fault.peer = ranks.front();
+        }
+    } catch (std::exception const&) {
+        // The ranks must be told all the same.
+    }
+    fail_locked(std::move(fault), true);
+}
+
+void hub::inherit(fault const& of_parent) noexcept {
+    fault fault;
+    try {
+        fault = inherited(of_parent);
+    } catch (std::exception const&) {
+        // The ranks must be told all the same.
+    }
+    // The other processes see to their own ranks.
+    fail_locked(std::move(fault), false);
+}
+
+void hub::fail_locked(fault fault, bool tell) noexcept {
+    if (fault_) {
+        return;  // the first fault is the cause, later ones its consequences
+    }
+    fault_ = std::move(fault);
+    process_->drop_shipments(*this);
+    for (auto const& [number, operation] : operations_) {
+        for (auto const& part : operation->parts) {
+            if (part != nullptr) {
+                part->changed.notify_all();
+            }
+        }
+    }
+    operations_.clear();
+    if (parent_ == nullptr) {
+        process_->break_off();
+    }
+    if (tell) {
+        tell_all(*fault_);
+    }
+    for (auto const& weak : children_) {
+        if (auto const child = weak.lock()) {
+            child->inherit(*fault_);
+        }
+    }
+}
+
+void hub::tell_all(fault const& fault) noexcept {
+    try {
+        auto const text = text_of(fault);
+        label const label{.context = context_,
+                          .total = text.size(),
+                          .to = fault.peer ? static_cast<std::uint32_t>(to_index(*fault.peer)) + 1 : 0,
+                          .about = subject::fault};
+        for (int const other : others_) {
+            process_->announce(other, label, std::as_bytes(std::span{text}));
+        }
+    } catch (std::exception const&) {
+        // Who is not told finds out at its own deadline.
+    }
+}
+
+void hub::require_alive(world_rank rank) const {
+    std::lock_guard const lock{process_->mutex()};
+    if (fault_) {
+        raise(rank);
+    }
+}
+
+void hub::raise(world_rank rank) const { throw error{fault_->operation, rank, fault_->peer, fault_->reason}; }
+
+fault hub::lateness_of(operation const& here, part const& part) const {
+    std::vector<world_rank> late;
+    auto const add_absent = [&](round const& round) {
+        for (std::size_t rank = 0; rank < round.of_rank.size(); ++rank) {
+            if (!round.of_rank[rank].whole()) {
+                late.push_back(to_id<world_rank>(rank));
+            }
+        }
+    };
+    add_absent(here.arrivals);
+    if (late.empty() && !here.agreed) {
+        add_absent(here.details);
+    }
+    if (!late.empty()) {
+        return lateness(part.name, late, " came");
+    }
+    for (std::size_t r = 0; r < part.receives.size(); ++r) {
+        if (part.missing[r] != 0) {
+            late.push_back(part.receives[r].peer);
+        }
+    }
+    if (!late.empty()) {
+        return lateness(part.name, late, " had sent all bytes");
+    }
+    for (auto const& shipment : part.shipments) {
+        if (shipment->what.about == subject::message) {
+            late.push_back(to_id<world_rank>(shipment->what.to));
+        } else {
+            std::ranges::copy(ranks_on(shipment->process), std::back_inserter(late));
+        }
+    }
+    std::ranges::sort(late);
+    return lateness(part.name, late, " had taken all bytes");
+}
+
+std::shared_ptr<hub> hub::child(std::uint64_t number, std::uint32_t color, std::span<world_rank const> members,
+                                evenkeel::topology const& nodes) {
+    std::lock_guard const lock{process_->mutex()};
+    std::vector<int> process_of;
+    for (auto const member : members) {
+        process_of.push_back(process_of_[to_index(member)]);
+    }
+    auto const context = fingerprint{}.add(context_).add(number).add(std::uint64_t{color}).value();
+    return process_->child(shared_from_this(), context, nodes, std::move(process_of));
+}
+
+void hub::adopt(std::shared_ptr<hub> const& child) {
+    std::erase_if(children_, [](auto const& weak) { return weak.expired(); });
+    children_.push_back(child);
+    if (fault_) {
+        child->inherit(*fault_);
+    }
+}
+
+}  // namespace evenkeel::comm::mpi

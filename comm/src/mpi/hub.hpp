@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/comm/deadline.hpp>
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/core/topology.hpp>
+
+#include "../fault.hpp"
+#include "operation.hpp"
+#include "process.hpp"
+
+namespace evenkeel::comm::mpi {
+
+/// One communicator on this process: the operations under way, and the fault that ended it.
+///
+/// The n-th call of each rank is the same operation, so operations are found by their number. A rank that comes to one
+/// tells every other process. So every process knows who has come, and whom to name when a deadline passes.
+class hub : public std::enable_shared_from_this<hub> {
+  public:
+    /// @param process_of  Per rank.
+    hub(std::shared_ptr<process> process, std::shared_ptr<hub> parent, std::uint64_t context, evenkeel::topology nodes,
+        std::vector<int> process_of);
+
+    [[nodiscard]] evenkeel::topology const& topology() const noexcept { return topology_; }
+    [[nodiscard]] std::size_t size() const noexcept { return topology_.size().value; }
+    /// The ranks of this process, in order.
+    [[nodiscard]] std::span<world_rank const> ranks_here() const noexcept { return ranks_here_; }
+
+    /// `part.rank` comes to operation `number` and tells all others. @return null after a fault.
+    [[nodiscard]] std::shared_ptr<operation> join(std::shared_ptr<part> part, std::uint64_t number, subject about,
+                                                  std::uint64_t identity, std::span<std::byte const> bytes);
+    /// Makes progress. @return whether `part` is through. @throws comm::error  the fault, if there is one.
+    [[nodiscard]] bool ready(operation const& operation, part const& part);
+    /// Blocks until `part` is through, a fault, or the deadline, which is a fault. @throws comm::error
+    void wait(operation const& operation, part& part, deadline until);
+    /// A rank of this process is through with operation `number` and has what it needs.
+    void leave(std::uint64_t number);
+
+    /// Ends the communicator because of what `rank` did: "rank 2" and `did`. Without words where memory lacks for them.
+    void fail(std::string_view operation, world_rank rank, std::string_view did, std::string_view reason = {}) noexcept;
+    /// @throws comm::error  the fault, as seen by `rank`, if there is one.
+    void require_alive(world_rank rank) const;
+
+    /// The hub of the ranks that split off together in operation `number`, in the order of `members`.
+    [[nodiscard]] std::shared_ptr<hub> child(std::uint64_t number, std::uint32_t color,
+                                             std::span<world_rank const> members, evenkeel::topology const& nodes);
+
+    // For the process, which holds the lock.
+
+    void deliver(label const& label, std::span<std::byte const> piece);
+    void adopt(std::shared_ptr<hub> const& child);
+    /// MPI itself complains, about `culprit` if that is a process.
+    void fail_because_of(int culprit, char const* reason) noexcept;
+
+  private:
+    [[noreturn]] void raise(world_rank rank) const;
+    void fail_locked(fault fault, bool tell) noexcept;
+    void tell_all(fault const& fault) noexcept;
+    void inherit(fault const& of_parent) noexcept;
+
+    [[nodiscard]] std::shared_ptr<operation> operation_at(std::uint64_t number);
+    [[nodiscard]] label label_of(part const& from, std::uint64_t number, subject about, std::uint64_t total) const;
+    [[nodiscard]] std::vector<world_rank> ranks_on(int process) const;
+    [[nodiscard]] std::size_t position_here(world_rank rank) const;
+    void ship(shipment shipment);
+    void ship_to_all(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner, label const& label,
+                     std::span<std::byte const> bytes);
+    void all_have_come(std::shared_ptr<operation> const& here, std::uint64_t number);
+    void begin_messages(std::shared_ptr<part> const& part, std::uint64_t number);
+    void begin_details(std::shared_ptr<operation> const& here, std::uint64_t number);
+    void accept_message(label const& label, std::span<std::byte const> piece);
+    [[nodiscard]] fault lateness_of(operation const& here, part const& part) const;
+
+    std::shared_ptr<process> process_;
+    std::shared_ptr<hub> parent_;  ///< kept alive, so that its fault gets here
+    std::uint64_t context_;
+    evenkeel::topology topology_;
+    std::vector<int> process_of_;  ///< per rank
+    std::vector<world_rank> ranks_here_;
+    std::vector<int> others_;  ///< the other processes
+    std::map<std::uint64_t, std::shared_ptr<operation>> operations_;
+    std::optional<fault> fault_;
+    std::vector<std::weak_ptr<hub>> children_;
+};
+
+}  // namespace evenkeel::comm::mpi

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <evenkeel/comm/communicator.hpp>
+
+#include "../agreement.hpp"
+#include "parcel.hpp"
+
+namespace evenkeel::comm::mpi {
+
+class hub;
+struct part;
+
+/// The bytes of one rank for one process, or for one rank of this process, on their way in pieces.
+struct shipment {
+    hub* of = nullptr;
+    std::shared_ptr<part> sender;
+    label what;
+    std::span<std::byte const> bytes;
+    std::shared_ptr<void const> owner;  ///< of the bytes, unless the caller is
+    int process = 0;
+    std::uint64_t loaded = 0;    ///< bytes that were handed over
+    bool begun = false;          ///< also a shipment of no bytes is one parcel
+    std::size_t pieces_out = 0;  ///< pieces handed over that have not left
+
+    [[nodiscard]] bool loading() const noexcept { return !begun || loaded < bytes.size(); }
+};
+
+/// What one rank of this process has in one operation.
+struct part {
+    part(world_rank self, std::string_view operation) : rank{self}, name{operation} {}
+
+    world_rank rank;
+    std::string name;                                  ///< of the operation, for errors
+    std::vector<std::shared_ptr<shipment>> shipments;  ///< those that have not left
+    std::vector<outgoing> sends;
+    std::vector<incoming> receives;
+    std::vector<std::uint64_t> missing;  ///< per receive, the bytes that have not come
+    std::uint64_t missing_in_all = 0;
+    std::condition_variable changed;
+
+    /// Takes in a piece of a message. @return false if there is no room for it.
+    [[nodiscard]] bool accept(world_rank from, std::uint64_t offset, std::span<std::byte const> piece) {
+        auto const found = std::ranges::lower_bound(receives, from, {}, &incoming::peer);
+        if (found == receives.end() || found->peer != from || offset > found->bytes.size() ||
+            piece.size() > found->bytes.size() - offset) {
+            return false;
+        }
+        std::ranges::copy(piece, found->bytes.subspan(offset).begin());
+        missing[static_cast<std::size_t>(found - receives.begin())] -= piece.size();
+        missing_in_all -= piece.size();
+        return true;
+    }
+};
+
+/// What one rank of any process tells all others.
+struct contribution {
+    subject about{};
+    std::uint64_t identity = 0;
+    std::vector<std::byte> bytes;
+    std::uint64_t missing = 0;
+    bool came = false;
+
+    [[nodiscard]] bool whole() const noexcept { return came && missing == 0; }
+
+    void accept(label const& label, std::span<std::byte const> piece) {
+        if (!came) {
+            bytes.resize(label.total);
+            about = label.about;
+            identity = label.identity;
+            missing = label.total;
+            came = true;
+        }
+        std::ranges::copy(piece, bytes.begin() + static_cast<std::ptrdiff_t>(label.offset));
+        missing -= piece.size();
+    }
+};
+
+/// What all ranks tell each other, and how many have told everything.
+struct round {
+    std::vector<contribution> of_rank;
+    std::size_t whole = 0;
+
+    /// @return whether that was the last piece of the last rank.
+    bool accept(label const& label, std::span<std::byte const> piece) {
+        auto& one = of_rank[label.from];
+        one.accept(label, piece);
+        whole += one.whole() ? 1U : 0U;
+        return complete();
+    }
+    [[nodiscard]] bool complete() const noexcept { return whole == of_rank.size(); }
+};
+
+/// One collective operation on this process. What another process sends may begin it.
+struct operation {
+    operation(std::size_t ranks, std::size_t local_ranks)
+        : arrivals{.of_rank = std::vector<contribution>(ranks)}, parts(local_ranks) {}
+
+    round arrivals;
+    round details;                             ///< empty unless the arrivals do not fit each other
+    std::vector<std::shared_ptr<part>> parts;  ///< of the ranks of this process; null for those that have not come
+    bool agreed = false;                       ///< all have come and called the same, so messages may move
+    std::optional<dissent> objection;          ///< if there is one, there are no messages
+    std::size_t left = 0;                      ///< how many ranks of this process are through
+
+    [[nodiscard]] bool done_for(part const& part) const noexcept {
+        return agreed && part.shipments.empty() && part.missing_in_all == 0;
+    }
+    round& details_of_all() {
+        details.of_rank.resize(arrivals.of_rank.size());
+        return details;
+    }
+};
+
+}  // namespace evenkeel::comm::mpi

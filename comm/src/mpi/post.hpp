@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "parcel.hpp"
+
+namespace evenkeel::comm::mpi {
+
+struct shipment;
+
+/// What MPI itself complains about.
+class failure : public std::runtime_error {
+  public:
+    failure(std::string const& call, int code, int process);
+
+    /// The process at the other end; negative where it is not known.
+    [[nodiscard]] int process() const noexcept { return process_; }
+
+  private:
+    int process_;
+};
+
+/// @throws failure  if `code`, which `call` has returned, is an error.
+void require_success(int code, char const* call, int process = -1);
+
+/// Sends and receives parcels: the only place that hands memory to MPI, and the memory is its own.
+///
+/// MPI may use a buffer until the request is complete, and the send to a process that died never is; nor can it be
+/// withdrawn. So what a caller owns is copied, and what is still on its way in the end is left to MPI with its memory.
+class post {
+  public:
+    /// Takes over `processes`, which returns its errors.
+    explicit post(MPI_Comm processes);
+    post(post const&) = delete;
+    post& operator=(post const&) = delete;
+    ~post();
+
+    /// Frees the communicator, unless something is on its way. Nothing may come any more: MPI would take it for a
+    /// message of the next communicator.
+    void close() noexcept;
+
+    [[nodiscard]] int self() const noexcept { return self_; }
+    [[nodiscard]] int processes() const noexcept { return count_; }
+    /// Whether nothing is on its way, in or out.
+    [[nodiscard]] bool idle() const noexcept { return requests_.empty(); }
+
+    /// Sends a copy of `bytes`. @param of  Named by `poll` when the copy has left; may be empty.
+    void send(int process, label const& label, std::span<std::byte const> bytes, std::shared_ptr<shipment> of);
+
+    struct news {
+        std::vector<parcel> arrived;
+        std::vector<std::shared_ptr<shipment>> sent;
+    };
+    /// Adds what has happened since the last time. @throws failure
+    void poll(news& since);
+
+  private:
+    /// A parcel on its way, beside its request in `requests_`.
+    struct underway {
+        parcel content;
+        int process = 0;
+        bool arriving = false;
+        std::shared_ptr<shipment> of;
+    };
+
+    MPI_Request& begin(underway one);
+    void accept_arrivals();
+    void collect(news& since);
+    void forget_finished();
+
+    MPI_Comm processes_;  ///< null when closed
+    int self_ = 0;
+    int count_ = 0;
+    std::vector<MPI_Request> requests_;
+    std::vector<underway> underway_;
+    std::vector<int> finished_;  // kept for their memory
+    std::vector<MPI_Status> statuses_;
+};
+
+}  // namespace evenkeel::comm::mpi
