@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <limits>
 #include <string_view>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "input_error.hpp"
+#include "command_line.hpp"
 #include "text.hpp"
 #include "tri_modal.hpp"
 
@@ -19,46 +18,11 @@ namespace evenkeel::examples {
 namespace {
 
 constexpr auto backends = std::array<std::string_view, 1>{"threads"};
-constexpr auto no_limit = std::numeric_limits<std::uint64_t>::max();
 /// Each rank is a thread.
 constexpr auto most_ranks = std::uint64_t{16'384};
 constexpr auto most_bytes_per_token = std::uint64_t{1} << 30u;
 constexpr auto most_samples = std::uint64_t{1} << 63u;
 constexpr auto most_generated = std::uint64_t{1'000'000};
-
-[[noreturn]] void refuse(std::string_view option, std::string_view expected, std::string_view got) {
-    throw input_error{fmt::format("{}: expected {}, got {}", option, expected, got)};
-}
-
-std::uint64_t whole_number(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most) {
-    auto value = std::uint64_t{0};
-    auto const* const end = text.data() + text.size();
-    auto const [stop, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc{} && stop == end && least <= value && value <= most) {
-        return value;
-    }
-    auto const range =
-        most == no_limit ? fmt::format("of at least {}", least) : fmt::format("from {} to {}", least, most);
-    auto const is_number =
-        !text.empty() && text.find_first_not_of("0123456789", text.front() == '-' ? 1 : 0) == text.npos;
-    refuse(option, fmt::format("a whole number {}", range), is_number ? shortened(text, 40) : in_quotes(text));
-}
-
-/// The line that CLI11 draws between what it calls an error and what the option does with its value is none of the
-/// reader's business.
-[[noreturn]] void refuse(CLI::ParseError const& error, CLI::App const& app) {
-    auto const unknown = app.remaining();
-    if (!unknown.empty()) {
-        auto const kind = unknown.front().starts_with('-') ? "unknown option" : "unexpected argument";
-        throw input_error{fmt::format("{}: {}, --help lists all options", in_quotes(unknown.front()), kind)};
-    }
-    for (auto const* const option : app.get_options()) {
-        if (std::string_view{error.what()}.starts_with(option->get_name() + ":")) {
-            refuse(option->get_name(), "a value", "none");
-        }
-    }
-    throw input_error{error.what()};
-}
 
 void check_together(options& options, bool nodes_given, std::optional<std::filesystem::path> const& json,
                     std::optional<std::filesystem::path> const& plot) {
@@ -77,26 +41,10 @@ void check_together(options& options, bool nodes_given, std::optional<std::files
                fmt::format("at most {} with --ranks {} and --steps {}", most, options.ranks, options.steps),
                fmt::to_string(options.samples_per_rank));
     }
-    auto const check = [&](std::string_view option, auto const& path) -> std::optional<output_file> {
-        if (!path) {
-            return std::nullopt;
-        }
-        try {
-            auto file = output_file{*path};
-            if (options.lengths && file.same_as(*options.lengths)) {
-                refuse(option, "a file other than that of --lengths", in_quotes(path->string()));
-            }
-            return file;
-        } catch (input_error const& error) {
-            auto const text = std::string_view{error.what()};
-            throw input_error{text.starts_with(option) ? std::string{text} : fmt::format("{}: {}", option, text)};
-        }
-    };
-    options.json = check("--json", json);
-    options.plot = check("--plot", plot);
-    if (options.json && plot && options.json->same_as(*plot)) {
-        refuse("--plot", "a file other than that of --json", in_quotes(plot->string()));
-    }
+    auto const outputs = std::array{output_path{"--json", json}, output_path{"--plot", plot}};
+    auto files = open_outputs(outputs, std::array{output_path{"--lengths", options.lengths}});
+    options.json = std::move(files[0]);
+    options.plot = std::move(files[1]);
 }
 
 }  // namespace
@@ -110,21 +58,7 @@ options parse_options(int count, char const* const* arguments) {
         "Balances the samples of a training step over its ranks, moves their bytes there and checks every one."};
     app.name("balance_a_trace");
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    app.allow_extras();
 
-    auto const path = [&](std::string const& name, std::optional<std::filesystem::path>& target,
-                          std::string const& help) {
-        app.add_option_function<std::string>(
-               name,
-               [&target, name](std::string const& text) {
-                   if (text.empty()) {
-                       refuse(name, "a file", "''");
-                   }
-                   target = text;
-               },
-               help)
-            ->type_name("FILE");
-    };
     auto const number = [&](std::string const& name, auto& target, std::uint64_t least, std::uint64_t most,
                             std::string const& help) {
         return app
@@ -138,8 +72,8 @@ options parse_options(int count, char const* const* arguments) {
             ->default_str(fmt::to_string(target));
     };
 
-    path("--lengths", result.lengths,
-         "CSV of token lengths: the header names the columns, one row per sample (default: made-up rows)");
+    add_path(app, "--lengths", result.lengths,
+             "CSV of token lengths: the header names the columns, one row per sample (default: made-up rows)");
     number("--seed", result.seed, 0, no_limit, "Seed of the made-up rows of text, image and audio");
     number("--ranks", result.ranks, 1, most_ranks, "How many ranks share the work");
     auto const* const nodes = number("--ranks-per-node", result.ranks_per_node, 1, no_limit,
@@ -159,19 +93,10 @@ options parse_options(int count, char const* const* arguments) {
         ->default_str(result.backend);
     number("--bytes-per-token", result.bytes_per_token, 1, most_bytes_per_token,
            "Size of the payload that travels with a token");
-    path("--json", json, "Write the result as JSON");
-    path("--plot", plot, "Write the loads per rank, before and after, as SVG");
+    add_path(app, "--json", json, "Write the result as JSON");
+    add_path(app, "--plot", plot, "Write the loads per rank, before and after, as SVG");
 
-    try {
-        app.parse(count, arguments);
-        if (!app.remaining().empty()) {
-            throw CLI::ExtrasError{app.remaining()};
-        }
-    } catch (CLI::CallForHelp const&) {
-        throw help_wanted{app.help()};
-    } catch (CLI::ParseError const& error) {
-        refuse(error, app);
-    }
+    parse(app, count, arguments);
     check_together(result, !nodes->empty(), json, plot);
     return result;
 }

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
+#include "command_line.hpp"
 #include "files.hpp"
 #include "phases.hpp"
 
@@ -30,11 +30,6 @@ struct options {
     [[nodiscard]] examples::drawing drawing() const noexcept {
         return {.ranks = ranks, .samples_per_rank = samples_per_rank};
     }
-};
-
-/// Thrown by `parse_options` where the command line asks for nothing but help; `what()` is the help.
-class help_wanted : public std::runtime_error {
-    using std::runtime_error::runtime_error;
 };
 
 /// Reads the command line; `arguments[0]` is the program's name and not looked at.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -15,38 +16,48 @@
 namespace evenkeel::examples {
 namespace {
 
-int complain(char const* what, int status) noexcept {
-    std::fputs("balance_a_trace: ", stderr);
+int complain(std::string_view name, char const* what, int status) noexcept {
     try {
-        std::fputs(printable(what).c_str(), stderr);
+        std::fputs(fmt::format("{}: {}\n", name, printable(what)).c_str(), stderr);
     } catch (...) {
         std::fputs(what, stderr);
+        std::fputs("\n", stderr);
     }
-    std::fputs("\n", stderr);
     return status;
 }
 
 }  // namespace
 
-int run_program(int argc, char const* const* argv, std::function<bool(options const&)> const& body) noexcept {
+int run_program(std::string_view name, std::function<bool()> const& body) noexcept {
     constexpr auto failed = 1;
     constexpr auto bad_input = 2;
     try {
         try {
-            return body(parse_options(argc, argv)) ? 0 : failed;
+            return body() ? 0 : failed;
         } catch (help_wanted const& help) {
             print(help.what());
             return 0;
         }
     } catch (input_error const& error) {
-        return complain(error.what(), bad_input);
+        return complain(name, error.what(), bad_input);
     } catch (std::bad_alloc const&) {
-        return complain("out of memory; fewer ranks, samples or bytes per token need less", failed);
+        return complain(name, "out of memory; a smaller job needs less", failed);
     } catch (std::exception const& error) {
-        return complain(error.what(), failed);
+        return complain(name, error.what(), failed);
     } catch (...) {
-        return complain("an unknown error", failed);
+        return complain(name, "an unknown error", failed);
     }
+}
+
+int run_program(int argc, char const* const* argv, std::function<bool(options const&)> const& body) noexcept {
+    return run_program("balance_a_trace", [&] {
+        auto const asked = parse_options(argc, argv);
+        try {
+            return body(asked);
+        } catch (std::bad_alloc const&) {
+            throw std::runtime_error{"out of memory; fewer ranks, samples or bytes per token need less"};
+        }
+    });
 }
 
 void print(std::string_view text) {

@@ -8,15 +8,18 @@
 
 namespace evenkeel::examples {
 
-/// Runs the main job: reads the command line, calls `body` and makes the exit status.
+/// Runs a program: calls `body` and makes the exit status.
 ///
 ///     int main(int argc, char** argv) {
-///         return evenkeel::examples::run_program(argc, argv, [](auto const& options) { ... return all_is_well; });
+///         return evenkeel::examples::run_program("draw_schedule", [&] { ...; return all_is_well; });
 ///     }
 ///
-/// What `body` or the command line throws becomes one line on stderr, `balance_a_trace: ...`.
+/// What `body` throws becomes one line on stderr, `draw_schedule: ...`; `help_wanted` goes to stdout.
 ///
 /// @return  0 if `body` returns true or help was asked for, 2 for an `input_error`, 1 for anything else.
+[[nodiscard]] int run_program(std::string_view name, std::function<bool()> const& body) noexcept;
+
+/// Runs the main job: as above, and `body` gets what the command line of `balance_a_trace` asks for.
 [[nodiscard]] int run_program(int argc, char const* const* argv,
                               std::function<bool(options const&)> const& body) noexcept;
 
