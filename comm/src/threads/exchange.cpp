@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agreement.hpp"
+#include "fault.hpp"
 
 namespace evenkeel::comm::threads {
 
@@ -24,8 +25,6 @@ struct copy {
     std::span<std::byte const> source;
     std::span<std::byte> target;
 };
-
-std::string bytes_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
 
 class exchanging final : public meeting {
   public:
@@ -71,7 +70,8 @@ class exchanging final : public meeting {
                 auto const found = std::ranges::lower_bound(there, from, {}, &incoming::peer);
                 bool const awaited = found != there.end() && found->peer == from;
                 if (!awaited || found->bytes.size() != message.bytes.size()) {
-                    return mismatch(from, message.bytes.size(), message.peer, awaited ? found->bytes.size() : 0);
+                    return mismatch(operation_, from, message.bytes.size(), message.peer,
+                                    awaited ? found->bytes.size() : 0);
                 }
                 copies.push_back({from, message.peer, message.bytes, found->bytes});
             }
@@ -80,17 +80,11 @@ class exchanging final : public meeting {
             auto const to = to_id<world_rank>(rank);
             for (auto const& message : receives[rank]) {
                 if (!std::ranges::binary_search(sends[to_index(message.peer)], to, {}, &outgoing::peer)) {
-                    return mismatch(message.peer, 0, to, message.bytes.size());
+                    return mismatch(operation_, message.peer, 0, to, message.bytes.size());
                 }
             }
         }
         return std::nullopt;
-    }
-
-    [[nodiscard]] fault mismatch(world_rank from, std::size_t sent, world_rank to, std::size_t expected) const {
-        return {operation_, std::nullopt,
-                rank_text(from) + " sends " + bytes_text(sent) + " to " + rank_text(to) +
-                    ", which expects " + std::to_string(expected)};
     }
 
     std::string operation_;

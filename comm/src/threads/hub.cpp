@@ -3,15 +3,15 @@
 
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace evenkeel::comm::threads {
 
 fault meeting::confusion(world_rank rank, std::string_view calls) const {
     auto const first = std::ranges::find(came, true) - came.begin();
-    return {std::string{operation()}, std::nullopt,
-            rank_text(rank).append(" calls ").append(calls).append(", ") +
-                rank_text(to_id<world_rank>(static_cast<std::size_t>(first))).append(" calls ").append(operation())};
+    return comm::confusion(rank, calls, to_id<world_rank>(static_cast<std::size_t>(first)), operation());
 }
 
 hub::hub(evenkeel::topology topology) : topology_{std::move(topology)}, wakers_(topology_.size().value) {}
@@ -29,10 +29,9 @@ void hub::fail(std::string_view operation, world_rank rank, std::string_view did
 }
 
 void hub::inherit(fault const& of_parent) noexcept {
-    fault fault;  // without a peer: ranks have other numbers here
+    fault fault;
     try {
-        fault.operation = of_parent.operation;
-        fault.reason = "in the communicator it was split from, " + of_parent.reason;
+        fault = inherited(of_parent);
     } catch (std::exception const&) {
         // The ranks must be told all the same.
     }
@@ -82,25 +81,16 @@ void hub::wake(world_rank rank) {
 }
 
 fault hub::lateness(meeting const& meeting) const {
-    std::string names;
-    std::optional<world_rank> peer;
-    std::size_t missing = 0;
+    std::vector<world_rank> late;
     for (std::size_t rank = 0; rank < meeting.came.size(); ++rank) {
-        if (meeting.came[rank]) {
-            continue;
+        if (!meeting.came[rank]) {
+            late.push_back(to_id<world_rank>(rank));
         }
-        // Eight names help; thousands do not.
-        if (++missing <= 8) {
-            names.append(missing == 1 ? " " : ", ").append(std::to_string(rank));
-        }
-        peer = missing == 1 ? std::optional{to_id<world_rank>(rank)} : std::nullopt;
     }
-    if (missing > 8) {
-        names.append(" and ").append(std::to_string(missing - 8)).append(" more");
+    if (late.empty()) {
+        return {std::string{meeting.operation()}, std::nullopt, "the deadline passed while bytes were being copied"};
     }
-    return {std::string{meeting.operation()}, peer,
-            missing == 0 ? "the deadline passed while bytes were being copied"
-                         : "the deadline passed before rank" + (missing == 1 ? names : "s" + names) + " came"};
+    return comm::lateness(meeting.operation(), late, " came");
 }
 
 std::shared_ptr<hub> hub::child(std::uint64_t number, std::uint32_t color, evenkeel::topology const& members) {

@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,16 +17,9 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/topology.hpp>
 
+#include "fault.hpp"
+
 namespace evenkeel::comm::threads {
-
-[[nodiscard]] inline std::string rank_text(world_rank rank) { return "rank " + std::to_string(to_index(rank)); }
-
-/// What ended a communicator, told to each rank in its own `comm::error`.
-struct fault {
-    std::string operation;
-    std::optional<world_rank> peer;
-    std::string reason;
-};
 
 /// One collective operation, met by the ranks of a hub one after the other.
 class meeting {

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <evenkeel/comm/threads.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <string>
 #include <string_view>
-#include <thread>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include <evenkeel/comm/error.hpp>
 #include <evenkeel/core/errors.hpp>
 
 #include "exchange.hpp"
 #include "gather.hpp"
 #include "hub.hpp"
+#include "run_ranks.hpp"
+#include "split.hpp"
 
 namespace evenkeel::comm {
 
@@ -57,33 +52,17 @@ class thread_communicator final : public communicator {
     }
 
     std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, deadline until) override {
-        std::vector<std::uint32_t> asked(2 * size().value);
-        std::uint32_t const mine[] = {color, key};
+        split_wish const mine{.color = color, .key = key};
+        std::vector<split_wish> wishes(size().value);
         std::uint64_t number = 0;
         take_part("split", [&](std::uint64_t next) {
             number = next;
             std::vector<std::uint64_t> const counts(size().value, sizeof mine);
-            return threads::gather(hub_, number, rank(), "split", std::as_bytes(std::span{mine}), counts,
-                                   std::as_writable_bytes(std::span{asked}));
+            return threads::gather(hub_, number, rank(), "split", std::as_bytes(std::span{&mine, 1}), counts,
+                                   std::as_writable_bytes(std::span{wishes}));
         }).wait(until);
-
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> members;  // key, rank
-        for (std::uint32_t rank = 0; rank < size().value; ++rank) {
-            if (asked[2 * rank] == color) {
-                members.emplace_back(asked[2 * rank + 1], rank);
-            }
-        }
-        std::ranges::sort(members);
-        evenkeel::topology nodes;
-        world_rank mine_there{};
-        for (std::size_t position = 0; position < members.size(); ++position) {
-            auto const member = to_id<world_rank>(members[position].second);
-            nodes.nodes_of_ranks.push_back(topology().node_of(member));
-            if (member == rank()) {
-                mine_there = to_id<world_rank>(position);
-            }
-        }
-        return std::make_unique<thread_communicator>(mine_there, hub_->child(number, color, nodes));
+        auto const group = group_of(rank(), wishes, topology());
+        return std::make_unique<thread_communicator>(group.self, hub_->child(number, color, group.nodes));
     }
 
     void do_abort(std::string_view reason) noexcept override {
@@ -111,46 +90,6 @@ class thread_communicator final : public communicator {
     std::uint64_t next_ = 0;  ///< the number of this rank's next operation
 };
 
-/// The exception of the rank that failed first; the others fail because of it.
-///
-/// The clock alone does not tell: a transfer that is dropped while an exception passes fails the others before that
-/// exception gets here.
-class first_failure {
-  public:
-    void record(communicator& rank) {
-        try {
-            throw;
-        } catch (error const& reason) {
-            keep(consequence_);
-            rank.abort(reason.what());
-        } catch (std::exception const& reason) {
-            keep(cause_);
-            rank.abort(reason.what());
-        } catch (...) {
-            keep(cause_);
-            rank.abort("an exception that is no std::exception");
-        }
-    }
-
-    void rethrow() const {
-        if (auto const& first = cause_ != nullptr ? cause_ : consequence_; first != nullptr) {
-            std::rethrow_exception(first);
-        }
-    }
-
-  private:
-    void keep(std::exception_ptr& first) {
-        std::lock_guard const lock{mutex_};
-        if (first == nullptr) {
-            first = std::current_exception();
-        }
-    }
-
-    std::mutex mutex_;
-    std::exception_ptr cause_;
-    std::exception_ptr consequence_;  ///< a `comm::error`
-};
-
 }  // namespace
 
 std::vector<std::unique_ptr<communicator>> make_threads(topology const& topology) {
@@ -166,26 +105,7 @@ std::vector<std::unique_ptr<communicator>> make_threads(topology const& topology
 }
 
 void run_threads(topology const& topology, std::function<void(communicator&)> const& body) {
-    auto const ranks = make_threads(topology);
-    first_failure failure;
-    {
-        std::vector<std::jthread> threads;
-        try {
-            for (auto const& rank : ranks) {
-                threads.emplace_back([&failure, &body, &rank = *rank] {
-                    try {
-                        body(rank);
-                    } catch (...) {
-                        failure.record(rank);
-                    }
-                });
-            }
-        } catch (...) {
-            // No thread could be had for this rank: those that run would wait for it.
-            failure.record(*ranks[threads.size()]);
-        }
-    }
-    failure.rethrow();
+    run_ranks(make_threads(topology), body);
 }
 
 }  // namespace evenkeel::comm
