@@ -2,22 +2,19 @@
 #include "plot.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
+#include "svg.hpp"
 #include "text.hpp"
 
 namespace evenkeel::examples {
 namespace {
 
-// All lengths are in pixels of the picture's own size; y grows downwards.
 constexpr auto panel_width = 470.0;
 constexpr auto panel_height = 132.0;
 constexpr auto left = 68.0;
@@ -32,67 +29,13 @@ constexpr auto foot = 34.0;
 /// The highest bar stays this far below the top of its panel.
 constexpr auto headroom = 1.06;
 
-constexpr auto style = R"(<style>
-text { font-family: Inter, "Segoe UI", Helvetica, Arial, "Liberation Sans", "DejaVu Sans", sans-serif;
-  font-size: 12px; fill: #52606d }
-.title { font-size: 20px; font-weight: 600; fill: #1f2933 }
-.subtitle { font-size: 13px }
-.phase { font-size: 15px; font-weight: 600; fill: #1f2933 }
-.figure { font-weight: 600; fill: #1f2933 }
-.tick { font-size: 11px; fill: #7b8794 }
-.middle { text-anchor: middle }
-.end { text-anchor: end }
-.before { fill: #a3b1c2 }
+constexpr auto style = R"(.before { fill: #a3b1c2 }
 .after { fill: #0f766e }
-.waiting { fill: #fdebdd }
-.grid { stroke: #1f2933; stroke-opacity: 0.09; stroke-width: 1; fill: none }
-.axis { stroke: #9aa5b1; stroke-width: 1; fill: none }
 .node { stroke: #1f2933; stroke-opacity: 0.18; stroke-width: 1; fill: none }
 .bound { stroke: #c2410c; stroke-width: 1.5; stroke-dasharray: 6 4; fill: none }
 .mean { stroke: #52606d; stroke-width: 1.2; stroke-dasharray: 1.5 3; fill: none }
 .bound-label { font-size: 11px; fill: #c2410c }
-</style>
 )";
-
-std::string escaped(std::string_view text) {
-    auto result = std::string{};
-    while (!text.empty()) {
-        auto const next = first_character(text);
-        switch (next.code) {
-            case '&': result += "&amp;"; break;
-            case '<': result += "&lt;"; break;
-            case '>': result += "&gt;"; break;
-            case '"': result += "&quot;"; break;
-            default:
-                // The last two are the only others that XML can't hold.
-                if (!next.valid || is_control(next.code) || next.code == 0xfffe || next.code == 0xffff) {
-                    result += "\xef\xbf\xbd";
-                } else {
-                    result += text.substr(0, next.bytes);
-                }
-        }
-        text.remove_prefix(next.bytes);
-    }
-    return result;
-}
-
-/// 1, 2 or 5 times a power of ten, so that `most` takes about `wanted` steps.
-double step_of(double most, double wanted) {
-    auto const rough = most / wanted;
-    auto const power = std::pow(10.0, std::floor(std::log10(rough)));
-    auto const lead = rough / power;
-    return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
-}
-
-/// 0, 500, 20k, 1.5M.
-std::string amount(double value) {
-    constexpr auto units = std::array{"", "k", "M", "G", "T", "P", "E"};
-    auto unit = std::size_t{0};
-    for (; value >= 1000 && unit + 1 < units.size(); ++unit) {
-        value /= 1000;
-    }
-    return fmt::format("{:.4g}{}", value, units[unit]);
-}
 
 double mean_of(std::vector<std::uint64_t> const& loads) {
     auto const sum = std::accumulate(loads.begin(), loads.end(), 0.0, [](double total, std::uint64_t load) {
@@ -120,25 +63,21 @@ struct frame {
     }
 };
 
-class picture {
+double height_of(loads_plot const& plot) { return head + row_height * static_cast<double>(plot.phases.size()) + foot; }
+
+class picture : private svg_picture {
   public:
-    explicit picture(loads_plot const& plot) : plot_{plot} {}
+    explicit picture(loads_plot const& plot) : svg_picture{width, height_of(plot), plot.title, style}, plot_{plot} {}
 
     std::string draw() {
-        auto const height = head + row_height * static_cast<double>(plot_.phases.size()) + foot;
-        add(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img">)",
-            width, height);
-        add("\n<title>{}</title>\n{}", escaped(plot_.title), style);
-        add(R"(<rect width="100%" height="100%" fill="#ffffff"/>)");
         text(left, 36, "title", plot_.title);
         text(left, 57, "subtitle", plot_.subtitle);
         draw_legend();
         for (auto i = std::size_t{0}; i < plot_.phases.size(); ++i) {
             draw_phase(plot_.phases[i], head + row_height * static_cast<double>(i) + above_panel);
         }
-        text(left + panel_width + between_panels / 2, height - 14, "middle", caption());
-        svg_ += "</svg>\n";
-        return std::move(svg_);
+        text(left + panel_width + between_panels / 2, height_of(plot_) - 14, "middle", caption());
+        return finish();
     }
 
   private:
@@ -157,23 +96,6 @@ class picture {
             result += fmt::format("; each column shows the largest load of {} neighbours", neighbours);
         }
         return result;
-    }
-
-    template <class... Parts>
-    void add(fmt::format_string<Parts...> format, Parts&&... parts) {
-        fmt::format_to(std::back_inserter(svg_), format, std::forward<Parts>(parts)...);
-    }
-
-    void text(double x, double y, std::string_view kind, std::string_view words) {
-        add("\n<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>", x, y, kind, escaped(words));
-    }
-
-    void line(std::string_view kind, double x1, double y1, double x2, double y2) {
-        add("\n<path class=\"{}\" d=\"M{:.2f} {:.2f}L{:.2f} {:.2f}\"/>", kind, x1, y1, x2, y2);
-    }
-
-    void box(std::string_view kind, double x, double y, double w, double h) {
-        add("\n<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"/>", kind, x, y, w, h);
     }
 
     void draw_legend() {
@@ -253,7 +175,10 @@ class picture {
                 add("V{:.2f}H{:.2f}", top, panel.at_rank(end));
             }
         }
-        svg_ += air == 0 ? fmt::format("V{:.2f}z\"/>", panel.bottom()) : "\"/>";
+        if (air == 0) {
+            add("V{:.2f}z", panel.bottom());
+        }
+        add("\"/>");
     }
 
     void draw_nodes(frame const& panel) {
@@ -270,7 +195,7 @@ class picture {
             for (auto rank = per_node; rank < panel.ranks; rank += per_node) {
                 add("M{:.2f} {:.2f}V{:.2f}", panel.at_rank(rank), panel.y, panel.bottom());
             }
-            svg_ += "\"/>";
+            add("\"/>");
         }
         for (auto rank = std::size_t{0}; rank < panel.ranks; rank += every(least_label_room)) {
             line("axis", panel.at_rank(rank), panel.bottom(), panel.at_rank(rank), panel.bottom() + 4);
@@ -314,7 +239,6 @@ class picture {
     }
 
     loads_plot const& plot_;
-    std::string svg_;
 };
 
 }  // namespace
