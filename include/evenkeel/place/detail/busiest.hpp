@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include <evenkeel/place/detail/node_slots.hpp>
+#include <evenkeel/place/detail/node_traffic.hpp>
+#include <evenkeel/place/detail/seating.hpp>
+
+namespace evenkeel::detail {
+
+/// What nodes send to and receive from each other.
+struct node_loads {
+    std::vector<std::uint64_t> drawn;     ///< by node: bytes of its home ranks, wherever they go
+    std::vector<std::uint64_t> arriving;  ///< bytes of its batches, wherever they come from
+    std::vector<std::uint64_t> kept;      ///< bytes that are both
+
+    /// The larger of what `node` sends and what it receives.
+    [[nodiscard]] std::uint64_t busy(std::size_t node) const noexcept {
+        return std::max(drawn[node], arriving[node]) - kept[node];
+    }
+
+    /// The busiest node, the lowest of them.
+    [[nodiscard]] std::size_t busiest() const noexcept {
+        std::size_t result = 0;
+        for (std::size_t node = 1; node < drawn.size(); ++node) {
+            result = busy(node) > busy(result) ? node : result;
+        }
+        return result;
+    }
+};
+
+/// The memory of `relieve_busiest`.
+struct busiest_room {
+    node_loads loads;
+    std::vector<std::uint64_t> column;   ///< by batch: what it draws from the busiest node
+    std::vector<std::uint32_t> drawing;  ///< the batches that draw anything from it
+    std::vector<std::uint64_t> sorted;
+};
+
+inline void count_loads(node_slots const& slots, node_traffic const& traffic, seating const& seats, node_loads& loads) {
+    loads.drawn.assign(slots.nodes(), 0);
+    loads.arriving.assign(slots.nodes(), 0);
+    loads.kept.assign(slots.nodes(), 0);
+    for (std::size_t rank = 0; rank < slots.node_of_world.size(); ++rank) {
+        loads.drawn[slots.node_of_world[rank]] += traffic.home_bytes[rank];
+    }
+    for (std::uint32_t batch = 0; batch < seats.nodes.size(); ++batch) {
+        loads.arriving[seats.nodes[batch]] += traffic.of_batch[batch];
+        loads.kept[seats.nodes[batch]] += seats.kept_by(batch, traffic);
+    }
+}
+
+/// Fills `column` and `drawing` for `node`.
+inline void read_column(node_traffic const& traffic, std::uint32_t node, busiest_room& room) {
+    constexpr std::size_t block = 64;
+    std::size_t const entries = traffic.offsets.back();
+    room.column.assign(traffic.of_batch.size(), 0);
+    room.drawing.clear();
+    std::uint32_t batch = 0;
+    for (std::size_t start = 0; start < entries; start += block) {
+        std::size_t const end = std::min(start + block, entries);
+        // Most blocks have none, and to see that is a vector instruction or two.
+        std::uint32_t hits = 0;
+        for (std::size_t entry = start; entry < end; ++entry) {
+            hits += static_cast<std::uint32_t>(traffic.nodes[entry] == node);
+        }
+        for (std::size_t entry = start; hits > 0; ++entry) {
+            if (traffic.nodes[entry] == node) {
+                while (traffic.offsets[batch + 1] <= entry) {
+                    ++batch;
+                }
+                room.column[batch] = traffic.bytes[entry];
+                room.drawing.push_back(batch);
+                --hits;
+            }
+        }
+    }
+}
+
+/// What `node` sends or receives at least, whatever runs on it: it keeps no more than the batches that draw most from
+/// it, and receives no less than those that draw least from elsewhere. Of the node whose column has been read.
+[[nodiscard]] inline std::uint64_t least_busy(node_slots const& slots, node_traffic const& traffic, std::uint32_t node,
+                                              busiest_room& room) {
+    std::size_t const size = slots.size(node);
+    auto& sorted = room.sorted;
+    sorted.clear();
+    for (std::uint32_t const batch : room.drawing) {
+        sorted.push_back(room.column[batch]);
+    }
+    auto const kept = sorted.begin() + static_cast<std::ptrdiff_t>(std::min(size, sorted.size()));
+    std::nth_element(sorted.begin(), kept, sorted.end(), std::greater{});
+    std::uint64_t const sends = room.loads.drawn[node] - std::accumulate(sorted.begin(), kept, std::uint64_t{0});
+    if (sends >= room.loads.busy(node)) {
+        return sends;
+    }
+    sorted.resize(traffic.of_batch.size());
+    for (std::size_t batch = 0; batch < sorted.size(); ++batch) {
+        sorted[batch] = traffic.of_batch[batch] - room.column[batch];
+    }
+    auto const taken = sorted.begin() + static_cast<std::ptrdiff_t>(size);
+    std::nth_element(sorted.begin(), taken, sorted.end());
+    return std::max(sends, std::accumulate(sorted.begin(), taken, std::uint64_t{0}));
+}
+
+}  // namespace evenkeel::detail
