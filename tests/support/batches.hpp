@@ -34,8 +34,8 @@ struct batch {
 /// few or many different lengths, tiles, some absent, more ranks than samples, none at all.
 [[nodiscard]] inline batch small_batch(std::uint64_t seed) {
     seeded random{seed};
-    constexpr std::uint64_t longest[] = {1, 3, 12, 220, 30'000, 4'000'000'000'000};
-    std::uint64_t const limit = longest[random.up_to(5)];
+    constexpr std::uint64_t longest[] = {1, 3, 12, 220, 30'000, 4'000'000'000'000, 200'000'000'000'000'000};
+    std::uint64_t const limit = longest[random.up_to(6)];
     std::uint64_t const tile = random.up_to(3) == 0 ? 7 : 1;
     bool const some_absent = random.up_to(3) == 0;
     batch result{.lengths = std::vector<std::uint64_t>(random.up_to(10)), .ranks = {random.between(1, 4)}};
@@ -52,6 +52,16 @@ struct batch {
     for (auto& length : result.lengths) {
         std::uint64_t const octave = random.up_to(11);
         length = random.up_to(4) == 0 ? 0 : random.between(std::uint64_t{1} << octave, std::uint64_t{2} << octave);
+    }
+    return result;
+}
+
+/// A batch with few samples per rank and lengths of one order of magnitude, as videos have: hard to balance.
+[[nodiscard]] inline batch sparse_batch(std::uint64_t seed, std::size_t ranks, std::size_t per_rank) {
+    seeded random{seed};
+    batch result{.lengths = std::vector<std::uint64_t>(ranks * per_rank), .ranks = {ranks}};
+    for (auto& length : result.lengths) {
+        length = 68 * random.between(30, 360) + 34 * random.up_to(1);
     }
     return result;
 }

@@ -18,7 +18,7 @@ struct balance_options {
     double tolerance = 0;
 
     /// How many steps per sample the search for a better plan may take after longest first, which always runs; a batch
-    /// of fewer than 256 samples counts as one of 256. A step is a comparison or so, about a nanosecond. Steps are
+    /// of fewer than 1024 samples counts as one of 1024. A step is a comparison or so, about a nanosecond. Steps are
     /// counted, so the plan does not depend on the machine.
     std::uint64_t effort = 128;
 
@@ -43,7 +43,8 @@ inline void require_options(balance_options const& options) {
 [[nodiscard]] inline std::uint64_t goal_of(std::uint64_t bound, double tolerance) {
     double const slack = std::floor(static_cast<double>(bound) * tolerance);
     std::uint64_t const room = std::numeric_limits<std::uint64_t>::max() - bound;
-    return slack >= static_cast<double>(room) ? bound + room : bound + static_cast<std::uint64_t>(slack);
+    // No finite tolerance makes anything of a bound of zero; an infinite one makes "not a number".
+    return slack < static_cast<double>(room) ? bound + static_cast<std::uint64_t>(slack) : bound + room;
 }
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,9 +25,18 @@ namespace detail {
 
 /// What a solver remembers from call to call: memory alone, no state.
 struct buffers {
+    /// Enough for any batch of so many items on so many ranks.
+    void reserve(std::size_t count, std::size_t ranks) {
+        items.reserve(count);
+        longest.reserve(ranks);
+        searching.reserve(count, ranks);
+        rank_of.reserve(count);
+        rank_of_item.reserve(count);
+    }
+
     std::vector<std::uint64_t> weights;  ///< of the whole batch
     sorted_items items;
-    tournament loads;
+    longest_first longest;
     search searching;
     std::vector<std::uint32_t> rank_of;       ///< of the sorted items
     std::vector<std::uint32_t> rank_of_item;  ///< of the whole batch

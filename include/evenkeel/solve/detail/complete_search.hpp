@@ -21,7 +21,7 @@ class complete_search {
   public:
     static constexpr std::size_t most_items = 24;
 
-    void reserve(std::size_t ranks) { loads_.reserve(ranks); }
+    void reserve(std::size_t ranks) { loads_.reserve(std::min(ranks, most_items)); }
 
     /// @param weights  In falling order, at most `most_items`.
     /// @param busiest  The best known load, and its placement in `rank_of`; improved where possible.

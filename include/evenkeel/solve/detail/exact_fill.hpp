@@ -22,18 +22,19 @@ namespace evenkeel::detail {
 /// eighth of all, which get the rest longest first. They will be uneven, but pool much room: `repair` does the rest.
 class exact_fill {
   public:
-    void reserve(std::size_t items) {
+    void reserve(std::size_t items, std::size_t ranks) {
         items_.reserve(items);
         rest_.reserve(items);
         rest_weights_.reserve(items);
         rest_ranks_.reserve(items);
+        longest_.reserve(ranks);
     }
 
     /// @param weights  In falling order.
     /// @param total    Their sum, at most ranks * target.
     /// @param rank_of  Filled with the rank of each item.
     void operator()(std::span<std::uint64_t const> weights, std::uint64_t total, std::size_t ranks,
-                    std::uint64_t target, tournament& loads, std::span<std::uint32_t> rank_of, step_budget& steps) {
+                    std::uint64_t target, std::span<std::uint32_t> rank_of, step_budget& steps) {
         items_.reset(weights);
         std::ranges::fill(rank_of, unplaced);
         std::size_t const last = ranks - std::min(ranks, std::max<std::size_t>(4, ranks / 8));
@@ -52,7 +53,7 @@ class exact_fill {
             }
             total -= load;
         }
-        place_rest(weights, rank, ranks, loads, rank_of);
+        place_rest(weights, total, rank, ranks, rank_of);
     }
 
   private:
@@ -112,8 +113,8 @@ class exact_fill {
     }
 
     /// Longest first for what is left, over the ranks that are left.
-    void place_rest(std::span<std::uint64_t const> weights, std::uint32_t first_rank, std::size_t ranks,
-                    tournament& loads, std::span<std::uint32_t> rank_of) {
+    void place_rest(std::span<std::uint64_t const> weights, std::uint64_t total, std::uint32_t first_rank,
+                    std::size_t ranks, std::span<std::uint32_t> rank_of) {
         rest_.clear();
         rest_weights_.clear();
         for (std::uint32_t item = 0; item < weights.size(); ++item) {
@@ -123,7 +124,7 @@ class exact_fill {
             }
         }
         rest_ranks_.resize(rest_.size());
-        longest_first(rest_weights_, ranks - first_rank, loads, rest_ranks_);
+        longest_(rest_weights_, total, ranks - first_rank, rest_ranks_);
         for (std::size_t index = 0; index < rest_.size(); ++index) {
             rank_of[rest_[index]] = first_rank + rest_ranks_[index];
         }
@@ -140,6 +141,7 @@ class exact_fill {
     std::vector<std::uint32_t> rest_;
     std::vector<std::uint64_t> rest_weights_;
     std::vector<std::uint32_t> rest_ranks_;
+    longest_first longest_;
 };
 
 }  // namespace evenkeel::detail

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <evenkeel/solve/detail/light_items.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/subset_sums.hpp>
 #include <evenkeel/solve/detail/transfer.hpp>
@@ -27,17 +28,21 @@ class menu {
         singles_.assign(1, 0);
         singles_.insert(singles_.end(), weights.rbegin(), weights.rend());
         sums_ = singles_;
-        size_ = weights.size();
-        lightest_ = 0;
+        single_ = true;
     }
 
-    /// Any of the lightest `most` items together.
-    void lightest(placement const& loads, std::uint32_t rank, std::size_t most) {
+    /// Any of the lightest `most` items together, of which no more than two weigh the same.
+    void some_items(placement const& loads, std::uint32_t rank, std::size_t most) {
         auto const weights = loads.weights(rank);
-        size_ = weights.size();
-        lightest_ = std::min(most, size_);
-        subsets_.assign(weights.last(lightest_));
+        light_.choose(weights, most, 2);
+        std::array<std::uint64_t, subset_sums::most_weights> chosen;
+        std::size_t size = 0;
+        for (auto const position : light_.positions()) {
+            chosen[size++] = weights[position];
+        }
+        subsets_.assign(std::span{chosen}.first(size));
         sums_ = subsets_.sums();
+        single_ = false;
     }
 
     [[nodiscard]] std::span<std::uint64_t const> sums() const noexcept { return sums_; }
@@ -51,16 +56,16 @@ class menu {
             visit(loads.items(rank)[position], loads.weights(rank)[position]);
             loads.remove(rank, position);
         };
-        if (lightest_ == 0) {
+        if (single_) {
             if (choice > 0) {
-                take(size_ - choice);
+                take(loads.items(rank).size() - choice);
             }
             return;
         }
-        // From the last on: what is behind a removed item moves up.
-        for (std::size_t bit = lightest_; bit-- > 0;) {
-            if ((subsets_.subset(choice) >> bit & 1) != 0) {
-                take(size_ - lightest_ + bit);
+        // The positions fall, so none changes before its turn.
+        for (std::size_t index = 0; index < light_.positions().size(); ++index) {
+            if ((subsets_.subset(choice) >> index & 1) != 0) {
+                take(light_.positions()[index]);
             }
         }
     }
@@ -69,8 +74,8 @@ class menu {
     std::span<std::uint64_t const> sums_;
     std::vector<std::uint64_t> singles_;
     subset_sums subsets_;
-    std::size_t size_ = 0;      ///< how many items the rank has
-    std::size_t lightest_ = 0;  ///< how many of them are in `subsets_`; none: the choices are single items
+    light_items light_;
+    bool single_ = true;
 };
 
 /// Carries a transfer out between two ranks whose menus it was found in.

@@ -17,6 +17,16 @@ namespace evenkeel::detail {
 /// the pool is full, all lists are packed anew. So nothing is allocated once a batch of the same shape has been seen.
 class placement {
   public:
+    void reserve(std::size_t items, std::size_t ranks) {
+        lists_.reserve(ranks);
+        for (auto* const weights : {&pool_weights_, &spare_weights_}) {
+            weights->reserve(memory(items, ranks));
+        }
+        for (auto* const numbers : {&pool_items_, &spare_items_}) {
+            numbers->reserve(memory(items, ranks));
+        }
+    }
+
     /// @param weights  Of all items, in falling order.
     /// @param rank_of  The rank that has each.
     void reset(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> rank_of, std::size_t ranks) {
@@ -24,11 +34,10 @@ class placement {
         for (auto const rank : rank_of) {
             ++lists_[rank].capacity;
         }
-        std::size_t const memory = 3 * weights.size() + 2 * headroom * ranks + 2 * headroom;
-        pool_weights_.resize(memory);
-        pool_items_.resize(memory);
-        spare_weights_.resize(memory);
-        spare_items_.resize(memory);
+        pool_weights_.resize(memory(weights.size(), ranks));
+        spare_weights_.resize(pool_weights_.size());
+        pool_items_.resize(pool_weights_.size());
+        spare_items_.resize(pool_weights_.size());
         end_ = 0;
         for (auto& own : lists_) {
             own.capacity += headroom;
@@ -97,6 +106,11 @@ class placement {
 
   private:
     static constexpr std::size_t headroom = 4;
+
+    /// The lists with their headroom, and twice the items beside them.
+    [[nodiscard]] static std::size_t memory(std::size_t items, std::size_t ranks) noexcept {
+        return 3 * items + headroom * (ranks + 1);
+    }
 
     struct rank_list {
         std::size_t begin = 0;

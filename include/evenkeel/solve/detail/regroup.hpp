@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include <evenkeel/solve/detail/light_items.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
 #include <evenkeel/solve/detail/subset_sums.hpp>
@@ -21,7 +22,7 @@ namespace evenkeel::detail {
 /// Three ranks that are fixed together pool their room: with four items each there are some 5,800 ways to share, where
 /// two ranks have 35. What the first rank gets is found by meeting in the middle (E. Horowitz and S. Sahni 1974): every
 /// subset whose sum leaves no more than two targets for the others, and for each of those, in the same way, what the
-/// second one gets. Of more than 18 items only the lightest six of each rank take part.
+/// second one gets. Of more than 18 items only six light ones of each rank take part.
 class regroup {
   public:
     /// @return  Whether it did; if not, the placement is as it was.
@@ -35,8 +36,8 @@ class regroup {
             return false;
         }
         for (std::size_t part = 0; part < 3; ++part) {
-            for (std::size_t count = free_[part]; count > 0; --count) {
-                loads.remove(ranks[part], loads.items(ranks[part]).size() - 1);
+            for (auto const position : free_[part].positions()) {
+                loads.remove(ranks[part], position);
             }
         }
         for (std::size_t part = 0; part < 3; ++part) {
@@ -60,14 +61,14 @@ class regroup {
     /// Whether the excess of some fits into the room of the others.
     [[nodiscard]] static bool has_room(placement const& loads, std::array<std::uint32_t, 3> const& ranks,
                                        std::uint64_t target) noexcept {
-        std::uint64_t room = 0;
         std::uint64_t excess = 0;
         for (auto const rank : ranks) {
-            std::uint64_t const load = loads.load(rank);
-            room += target - std::min(target, load);
-            excess += load - std::min(target, load);
+            excess += loads.load(rank) - std::min(target, loads.load(rank));
         }
-        return excess <= room;
+        for (auto const rank : ranks) {
+            excess -= std::min(excess, target - std::min(target, loads.load(rank)));
+        }
+        return excess == 0;
     }
 
     /// Collects the items that take part, heaviest first, and what each rank keeps in any case.
@@ -80,9 +81,13 @@ class regroup {
         for (std::size_t part = 0; part < 3; ++part) {
             auto const weights = loads.weights(ranks[part]);
             auto const numbers = loads.items(ranks[part]);
-            free_[part] = all <= most_items ? weights.size() : std::min(most_items / 3, weights.size());
+            if (all <= most_items) {
+                free_[part].choose(weights, most_items, light_items::any_number);
+            } else {
+                free_[part].choose(weights, most_items / 3, 2);
+            }
             kept_[part] = loads.load(ranks[part]);
-            for (std::size_t position = weights.size() - free_[part]; position < weights.size(); ++position) {
+            for (auto const position : free_[part].positions()) {
                 items_[size_++] = {numbers[position], weights[position]};
                 kept_[part] -= weights[position];
             }
@@ -191,7 +196,7 @@ class regroup {
 
     std::array<item, most_items> items_;
     std::size_t size_ = 0;
-    std::array<std::size_t, 3> free_{};    ///< how many items of each rank take part
+    std::array<light_items, 3> free_;      ///< the items of each rank that take part
     std::array<std::uint64_t, 3> kept_{};  ///< the load that each rank keeps
     std::array<std::uint32_t, 3> parts_{};
     std::array<two_halves, 2> sums_;

@@ -39,6 +39,7 @@ class repair {
         gives_.reserve(items);
         takes_.reserve(items);
         over_.reserve(ranks);
+        rooms_.reserve(ranks);
     }
 
     /// @param waste  How far below the target a rank may stay that is to be filled.
@@ -97,14 +98,14 @@ class repair {
         });
     }
 
-    bool exchange_few(std::uint32_t over) { return exchange_lightest(over, 5, 24); }
-    bool exchange_many(std::uint32_t over) { return exchange_lightest(over, 8, 32); }
+    bool exchange_few(std::uint32_t over) { return exchange_some(over, 5, 24); }
+    bool exchange_many(std::uint32_t over) { return exchange_some(over, 8, 32); }
 
-    bool exchange_lightest(std::uint32_t over, std::size_t items, std::size_t tries) {
-        gives_.lightest(*loads_, over, items);
+    bool exchange_some(std::uint32_t over, std::size_t items, std::size_t tries) {
+        gives_.some_items(*loads_, over, items);
         steps_->spend(2 * gives_.sums().size());
         auto const attempt = [&](std::uint32_t partner) {
-            takes_.lightest(*loads_, partner, items);
+            takes_.some_items(*loads_, partner, items);
             steps_->spend(2 * takes_.sums().size());
             return exchange_with(over, partner);
         };
@@ -164,12 +165,12 @@ class repair {
     /// The exchange that takes most off a rank without bringing it down to the target; at least a quarter of its excess.
     bool lower_excess(std::uint32_t over, std::span<std::uint32_t const> partners) {
         constexpr std::size_t items = 8;
-        gives_.lightest(*loads_, over, items);
+        gives_.some_items(*loads_, over, items);
         std::uint64_t at_least = excess(over) / 4 + 1;
         std::optional<transfer> best;
         std::uint32_t best_partner = 0;
         for (auto const partner : partners) {
-            takes_.lightest(*loads_, partner, items);
+            takes_.some_items(*loads_, partner, items);
             steps_->spend(3 * takes_.sums().size() + gives_.sums().size());
             auto const found =
                 largest_transfer(gives_.sums(), takes_.sums(), at_least, std::min(excess(over), room(partner)));
@@ -180,7 +181,7 @@ class repair {
             }
         }
         if (best) {
-            takes_.lightest(*loads_, best_partner, items);
+            takes_.some_items(*loads_, best_partner, items);
             exchange(*loads_, over, gives_, best_partner, takes_, *best);
             rooms_.push(best_partner);
         }
@@ -198,7 +199,7 @@ class repair {
             if (!rank) {
                 break;
             }
-            steps_->spend(8);
+            steps_->spend(32);
             tried[size++] = *rank;
             found = attempt(*rank);
         }

@@ -17,10 +17,11 @@ namespace evenkeel::detail {
 /// with the load is skipped.
 class room_queue {
   public:
+    void reserve(std::size_t ranks) { heap_.reserve(2 * ranks + 2); }
+
     void reset(placement const& loads, std::uint64_t target) {
         loads_ = &loads;
         target_ = target;
-        heap_.reserve(2 * loads.ranks() + 2);
         fill();
     }
 

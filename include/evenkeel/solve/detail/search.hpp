@@ -9,7 +9,6 @@
 
 #include <evenkeel/solve/detail/complete_search.hpp>
 #include <evenkeel/solve/detail/exact_fill.hpp>
-#include <evenkeel/solve/detail/longest_first.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/repair.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
@@ -32,23 +31,26 @@ struct standing {
 class search {
   public:
     void reserve(std::size_t items, std::size_t ranks) {
+        placement_.reserve(items, ranks);
         repair_.reserve(items, ranks);
-        fill_.reserve(items);
+        fill_.reserve(items, ranks);
         complete_.reserve(ranks);
         start_.reserve(items);
     }
 
     /// @param rank_of  The placement of longest first; improved where possible.
-    void operator()(sorted_items const& items, std::size_t ranks, std::uint64_t goal, tournament& loads,
-                    std::span<std::uint32_t> rank_of, standing& best, step_budget steps) {
+    void operator()(sorted_items const& items, std::size_t ranks, std::uint64_t goal, std::span<std::uint32_t> rank_of,
+                    standing& best, step_budget steps) {
         if (best.busiest <= goal || steps.exhausted()) {
             return;
         }
         if (items.size() <= complete_search::most_items) {
-            if (complete_(items.weights, ranks, goal, best.busiest, rank_of, steps)) {
+            step_budget half = steps.part(steps.left() / 2);
+            if (complete_(items.weights, ranks, goal, best.busiest, rank_of, half)) {
                 best.bound = best.busiest;
+                return;
             }
-            return;
+            steps.give_back(half);
         }
         bool const sparse = items.size() < 5 * ranks;
         if (!sparse) {
@@ -64,7 +66,7 @@ class search {
             step_budget part = steps.part(last ? steps.left() : share);
             if (sparse) {
                 start_.resize(items.size());
-                fill_(items.weights, items.total, ranks, target, loads, start_, part);
+                fill_(items.weights, items.total, ranks, target, start_, part);
                 placement_.reset(items.weights, start_, ranks);
                 part.spend(items.size());
             }
@@ -87,9 +89,9 @@ class search {
   private:
     [[nodiscard]] static std::uint64_t next_target(std::size_t turn, std::uint64_t goal, std::uint64_t missed,
                                                    std::uint64_t busiest) noexcept {
-        std::uint64_t const near = goal + std::max<std::uint64_t>(1, goal / 1024);
-        if (turn == 0 && near < busiest) {
-            return near;
+        std::uint64_t const close = std::max<std::uint64_t>(1, goal / 1024);
+        if (turn == 0 && busiest - goal > close) {
+            return goal + close;
         }
         if (missed < goal) {
             return goal;

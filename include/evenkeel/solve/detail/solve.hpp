@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/solve/detail/arguments.hpp>
@@ -19,34 +20,47 @@
 
 namespace evenkeel::detail {
 
-/// The steps that `options.effort` allows for a batch, of which the smallest count as one of 256 samples.
+/// The steps that `options.effort` allows for a batch, where a small batch counts as one of 1024 samples.
 [[nodiscard]] inline step_budget steps_for(std::size_t samples, balance_options const& options) {
     std::uint64_t steps = 0;
-    bool const unlimited = __builtin_mul_overflow(std::max<std::uint64_t>(samples, 256), options.effort, &steps);
+    bool const unlimited = __builtin_mul_overflow(std::max<std::uint64_t>(samples, 1024), options.effort, &steps);
     return step_budget{unlimited ? std::numeric_limits<std::uint64_t>::max() : steps};
+}
+
+/// Sends item i of n to rank floor(i * ranks / n).
+///
+/// For items that weigh nothing and need no search: in the order of the batch and in equal numbers, most stay at home.
+inline void spread(std::span<std::uint32_t> rank_of_item, std::size_t ranks) {
+    std::size_t const size = rank_of_item.size();
+    std::size_t rank = 0;
+    std::size_t remainder = 0;
+    for (auto& rank_of : rank_of_item) {
+        rank_of = static_cast<std::uint32_t>(rank);
+        // One division for all instead of one for each.
+        rank += ranks / size;
+        remainder += ranks % size;
+        if (remainder >= size) {
+            remainder -= size;
+            ++rank;
+        }
+    }
 }
 
 /// `balance` for the weights in `buffers.weights`; the result is in `buffers.result`.
 inline void solve(buffers& buffers, rank_count ranks, balance_options const& options) {
     auto& items = buffers.items;
     std::size_t const size = buffers.weights.size();
-    items.reserve(size);
-    buffers.searching.reserve(size, ranks.value);
-    buffers.rank_of.reserve(size);
-
+    buffers.reserve(size, ranks.value);
     sort_items("balance", buffers.weights, items);
     buffers.rank_of.resize(items.size());
-    standing best{.busiest = longest_first(items.weights, ranks.value, buffers.loads, buffers.rank_of),
+    standing best{.busiest = buffers.longest(items.weights, items.total, ranks.value, buffers.rank_of),
                   .bound = lower_bound(items, ranks.value)};
-    buffers.searching(items, ranks.value, goal_of(best.bound, options.tolerance), buffers.loads, buffers.rank_of, best,
+    buffers.searching(items, ranks.value, goal_of(best.bound, options.tolerance), buffers.rank_of, best,
                       steps_for(size, options));
 
-    // An item that weighs nothing needs no search: spread evenly in the order of the batch, it mostly stays at home.
     auto& rank_of_item = buffers.rank_of_item;
     rank_of_item.resize(size);
-    for (std::size_t item = 0; item < size; ++item) {
-        rank_of_item[item] = static_cast<std::uint32_t>(item * ranks.value / size);
-    }
+    spread(rank_of_item, ranks.value);
     for (std::size_t item = 0; item < items.size(); ++item) {
         rank_of_item[items.positions[item]] = buffers.rank_of[item];
     }

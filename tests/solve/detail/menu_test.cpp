@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/solve/detail/light_items.hpp>
+#include <evenkeel/solve/detail/menu.hpp>
+#include <evenkeel/solve/detail/placement.hpp>
+
+namespace evenkeel::detail {
+namespace {
+
+using testing::ElementsAre;
+using weights = std::vector<std::uint64_t>;
+
+TEST(light_items, are_the_lightest_the_lightest_first) {
+    light_items light;
+    light.choose(weights{9, 7, 4, 2, 1}, 3, 2);
+
+    EXPECT_THAT(light.positions(), ElementsAre(4, 3, 2));
+}
+
+TEST(light_items, are_no_more_of_a_weight_than_asked_for) {
+    light_items light;
+    light.choose(weights{9, 5, 3, 3, 3, 3, 1}, 5, 2);
+    EXPECT_THAT(light.positions(), ElementsAre(6, 5, 4, 1, 0));
+
+    light.choose(weights{3, 3, 3}, 5, light_items::any_number);
+    EXPECT_THAT(light.positions(), ElementsAre(2, 1, 0));
+}
+
+class menu_test : public testing::Test {
+  protected:
+    // Rank 0 has 9 5 4 3, rank 1 has 6 2 2 2.
+    menu_test() { loads.reset(weights{9, 6, 5, 4, 3, 2, 2, 2}, std::vector<std::uint32_t>{0, 1, 0, 0, 0, 1, 1, 1}, 2); }
+    placement loads;
+    menu gives;
+    menu takes;
+};
+
+TEST_F(menu_test, offers_nothing_or_any_one_item) {
+    gives.one_item(loads, 0);
+    EXPECT_THAT(gives.sums(), ElementsAre(0, 3, 4, 5, 9));
+}
+
+TEST_F(menu_test, offers_any_of_a_few_light_items) {
+    gives.some_items(loads, 0, 2);
+    EXPECT_THAT(gives.sums(), ElementsAre(0, 3, 4, 7));
+
+    // Two of the three twos, and the six.
+    takes.some_items(loads, 1, 3);
+    EXPECT_THAT(takes.sums(), ElementsAre(0, 2, 2, 4, 6, 8, 8, 10));
+}
+
+TEST_F(menu_test, exchanges_one_item_for_another) {
+    gives.one_item(loads, 0);
+    takes.one_item(loads, 1);
+    exchange(loads, 0, gives, 1, takes, {.give = 4, .take = 3, .amount = 7});
+
+    EXPECT_THAT(loads.weights(0), ElementsAre(5, 4, 3, 2));
+    EXPECT_THAT(loads.weights(1), ElementsAre(9, 6, 2, 2));
+}
+
+TEST_F(menu_test, gives_without_taking) {
+    gives.one_item(loads, 0);
+    takes.one_item(loads, 1);
+    exchange(loads, 0, gives, 1, takes, {.give = 1, .take = 0, .amount = 3});
+
+    EXPECT_THAT(loads.weights(0), ElementsAre(9, 5, 4));
+    EXPECT_THAT(loads.weights(1), ElementsAre(6, 3, 2, 2, 2));
+}
+
+TEST_F(menu_test, exchanges_several_items_for_several) {
+    gives.some_items(loads, 0, 3);
+    takes.some_items(loads, 1, 3);
+    // 5 + 3 against 6 + 2.
+    exchange(loads, 0, gives, 1, takes, {.give = 5, .take = 5, .amount = 0});
+
+    EXPECT_THAT(loads.weights(0), ElementsAre(9, 6, 4, 2));
+    EXPECT_THAT(loads.weights(1), ElementsAre(5, 3, 2, 2));
+    EXPECT_EQ(loads.load(0), 21u);
+    EXPECT_EQ(loads.load(1), 12u);
+}
+
+}  // namespace
+}  // namespace evenkeel::detail

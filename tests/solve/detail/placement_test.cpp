@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/solve/detail/placement.hpp>
+
+#include "tests/support/batches.hpp"
+
+namespace evenkeel::detail {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(placement, lists_the_items_of_each_rank_heaviest_first) {
+    placement loads;
+    loads.reset(std::vector<std::uint64_t>{9, 7, 4, 1}, std::vector<std::uint32_t>{1, 0, 1, 1}, 3);
+
+    EXPECT_THAT(loads.items(1), ElementsAre(0, 2, 3));
+    EXPECT_THAT(loads.weights(1), ElementsAre(9, 4, 1));
+    EXPECT_THAT(loads.items(2), IsEmpty());
+    EXPECT_EQ(loads.load(0), 7u);
+    EXPECT_EQ(loads.load(1), 14u);
+    EXPECT_EQ(loads.busiest_load(), 14u);
+}
+
+TEST(placement, keeps_the_order_when_items_move) {
+    placement loads;
+    loads.reset(std::vector<std::uint64_t>{9, 7, 4, 1}, std::vector<std::uint32_t>{1, 0, 1, 1}, 2);
+    loads.remove(1, 1);
+    loads.insert(0, 2, 4);
+    loads.remove(1, 0);
+    loads.insert(0, 0, 9);
+
+    EXPECT_THAT(loads.items(0), ElementsAre(0, 1, 2));
+    EXPECT_THAT(loads.weights(0), ElementsAre(9, 7, 4));
+    EXPECT_EQ(loads.load(0), 20u);
+    EXPECT_THAT(loads.items(1), ElementsAre(3));
+
+    std::vector<std::uint32_t> rank_of(4);
+    loads.store(rank_of);
+    EXPECT_THAT(rank_of, ElementsAre(0, 0, 0, 1));
+}
+
+class placement_law : public testing::TestWithParam<std::uint64_t> {};
+
+// Enough moves that lists outgrow their places and the pool is packed, again and again.
+TEST_P(placement_law, agrees_with_plain_vectors) {
+    test::seeded random{GetParam()};
+    std::size_t const ranks = random.between(2, 6);
+    std::vector<std::uint64_t> weights(random.between(1, 60));
+    for (auto& weight : weights) {
+        weight = random.between(1, 1000);
+    }
+    std::ranges::sort(weights, std::ranges::greater{});
+    std::vector<std::uint32_t> rank_of(weights.size());
+    for (auto& rank : rank_of) {
+        rank = static_cast<std::uint32_t>(random.up_to(ranks - 1));
+    }
+    placement loads;
+    loads.reset(weights, rank_of, ranks);
+
+    for (int move = 0; move < 2000; ++move) {
+        // Now everything drifts to one rank, now to another.
+        auto const to = static_cast<std::uint32_t>(move / 300 % static_cast<int>(ranks));
+        auto const item = static_cast<std::uint32_t>(random.up_to(weights.size() - 1));
+        auto const from = rank_of[item];
+        auto const numbers = loads.items(from);
+        loads.remove(from, static_cast<std::size_t>(std::ranges::find(numbers, item) - numbers.begin()));
+        loads.insert(to, item, weights[item]);
+        rank_of[item] = to;
+    }
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        std::vector<std::uint32_t> expected;
+        std::vector<std::uint64_t> expected_weights;
+        std::uint64_t load = 0;
+        for (std::uint32_t item = 0; item < weights.size(); ++item) {
+            if (rank_of[item] == rank) {
+                expected.push_back(item);
+                expected_weights.push_back(weights[item]);
+                load += weights[item];
+            }
+        }
+        EXPECT_THAT(loads.items(rank), testing::ElementsAreArray(expected));
+        EXPECT_THAT(loads.weights(rank), testing::ElementsAreArray(expected_weights));
+        EXPECT_EQ(loads.load(rank), load);
+    }
+    std::vector<std::uint32_t> stored(weights.size());
+    loads.store(stored);
+    EXPECT_EQ(stored, rank_of);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, placement_law, testing::Range(std::uint64_t{0}, std::uint64_t{50}));
+
+}  // namespace
+}  // namespace evenkeel::detail

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/solve/detail/sorted_items.hpp>
+
+#include "tests/support/batches.hpp"
+
+namespace evenkeel::detail {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using weights = std::vector<std::uint64_t>;
+
+TEST(sort_items, puts_the_heaviest_first_and_equal_ones_in_the_order_of_the_batch) {
+    sorted_items items;
+    sort_items("test", weights{3, 0, 7, 3, 1, 7}, items);
+
+    EXPECT_THAT(items.weights, ElementsAre(7, 7, 3, 3, 1));
+    EXPECT_THAT(items.positions, ElementsAre(2, 5, 0, 3, 4));
+    EXPECT_EQ(items.unit, 1u);
+    EXPECT_EQ(items.total, 21u);
+}
+
+TEST(sort_items, counts_in_units_of_the_greatest_common_divisor) {
+    sorted_items items;
+    sort_items("test", weights{1536, 512, 0, 768}, items);
+
+    EXPECT_EQ(items.unit, 256u);
+    EXPECT_THAT(items.weights, ElementsAre(6, 3, 2));
+    EXPECT_EQ(items.total, 11u);
+}
+
+TEST(sort_items, forgets_the_batch_before) {
+    sorted_items items;
+    sort_items("test", weights{8, 4}, items);
+    sort_items("test", weights{0}, items);
+
+    EXPECT_THAT(items.weights, IsEmpty());
+    EXPECT_EQ(items.unit, 1u);
+    EXPECT_EQ(items.total, 0u);
+}
+
+TEST(sort_items, reports_a_total_beyond_64_bits_in_the_name_of_the_caller) {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    sorted_items items;
+    EXPECT_NO_THROW(sort_items("test", weights{most - 1, 1}, items));
+    EXPECT_THAT(([&] {
+                    sort_items("test", weights{most, 1}, items);
+                }),
+                testing::ThrowsMessage<std::overflow_error>("test: the total load exceeds 64 bits"));
+}
+
+class sort_items_law : public testing::TestWithParam<std::uint64_t> {};
+
+// Widths from one bit to the whole word, sizes on either side of what makes the digits wider.
+TEST_P(sort_items_law, agrees_with_a_stable_sort) {
+    test::seeded random{GetParam()};
+    auto const width = 1 + GetParam() % 50;
+    weights batch(random.between(1, GetParam() % 2 == 0 ? 100 : 2000));
+    for (auto& weight : batch) {
+        weight = random.between(1, (std::uint64_t{1} << width) - 1);
+    }
+    std::vector<std::uint32_t> expected(batch.size());
+    std::iota(expected.begin(), expected.end(), 0U);
+    std::stable_sort(expected.begin(), expected.end(), [&](auto a, auto b) { return batch[a] > batch[b]; });
+
+    sorted_items items;
+    sort_items("test", batch, items);
+    EXPECT_EQ(items.positions, expected);
+    for (std::size_t item = 0; item < batch.size(); ++item) {
+        EXPECT_EQ(items.weights[item] * items.unit, batch[expected[item]]);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, sort_items_law, testing::Range(std::uint64_t{0}, std::uint64_t{100}));
+
+}  // namespace
+}  // namespace evenkeel::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/solve/detail/solve.hpp>
+#include <evenkeel/solve/detail/write_plan.hpp>
+
+namespace evenkeel::detail {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(write_plan, lists_the_items_of_each_rank_in_the_order_of_the_batch) {
+    plan plan;
+    write_plan(std::vector<std::uint32_t>{2, 0, 2, 0, 2}, 4, plan);
+
+    EXPECT_THAT(plan.items, ElementsAre(item_id{1}, item_id{3}, item_id{0}, item_id{2}, item_id{4}));
+    EXPECT_THAT(plan.offsets, ElementsAre(0, 2, 2, 5, 5));
+    EXPECT_EQ(plan.micro_batches, 1u);
+}
+
+TEST(write_plan, forgets_the_plan_before) {
+    plan plan;
+    write_plan(std::vector<std::uint32_t>{1, 1, 0}, 2, plan);
+    write_plan(std::vector<std::uint32_t>{0}, 1, plan);
+
+    EXPECT_THAT(plan.items, ElementsAre(item_id{0}));
+    EXPECT_THAT(plan.offsets, ElementsAre(0, 1));
+}
+
+TEST(spread, keeps_items_where_they_were_drawn_and_counts_even) {
+    std::vector<std::uint32_t> rank_of(6);
+    spread(rank_of, 3);
+    EXPECT_THAT(rank_of, ElementsAre(0, 0, 1, 1, 2, 2));
+    spread(rank_of, 4);
+    EXPECT_THAT(rank_of, ElementsAre(0, 0, 1, 2, 2, 3));
+    spread(rank_of, 13);
+    EXPECT_THAT(rank_of, ElementsAre(0, 2, 4, 6, 8, 10));
+}
+
+}  // namespace
+}  // namespace evenkeel::detail
