@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs with apt what building evenkeel needs and this machine lacks. Says what it does; does nothing when all is there.
+# Installs with apt what building evenkeel needs and this machine lacks. Says what it does; does nothing when all is
+# there.
 set -euo pipefail
 
 say() { echo "evenkeel: $*" >&2; }
@@ -28,7 +29,8 @@ for need in "${commands[@]}"; do
     command -v "${need%%=*}" >/dev/null || missing+=("${need#*=}")
 done
 
-# One run of the preprocessor answers for all headers, wherever this machine keeps them; without a compiler all are taken as missing.
+# One run of the preprocessor answers for all headers, wherever they are kept; without a compiler all count as
+# missing.
 probe=
 for need in "${headers[@]}"; do
     probe+=$(printf '#if !__has_include(<%s>)\n%s\n#endif\n_' "${need%%=*}" "${need#*=}")
@@ -62,7 +64,8 @@ trap 'rm -f "$log"' EXIT
 
 # Right after its first boot a machine may be upgrading itself and hold apt's lock: wait for it.
 apt() {
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" >>"$log" 2>&1 </dev/null
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -o DPkg::Lock::Timeout=300 "$@" >>"$log" 2>&1 </dev/null
 }
 
 say "installing with apt: ${missing[*]}"

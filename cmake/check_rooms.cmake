@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Reads the includes of a source tree and says where they break the rooms: every arrow that is not in the table below, and what
-# holds for all headers. Ends with an error if there is anything to say.
+# Reads the includes of a source tree and says where they break the rooms: every arrow that is not in the table below,
+# and what holds for all headers. Ends with an error if there is anything to say.
 #
 # cmake -D FOLDER=tree -P check_rooms.cmake
 cmake_minimum_required(VERSION 3.25)

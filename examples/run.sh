@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds the main job and runs it. Options go to the job (--help lists them), and so does its exit status;
-# relative paths start where you are.
+# Installs what is missing, builds the main job and runs it. Options go to the job (--help lists them), its exit status
+# comes back; relative paths start where you are.
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

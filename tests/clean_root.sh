@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the README's two commands on a clean clone, each in a bare Debian 12 root of its own (debootstrap, chroot). Needs root
-# and some minutes. Finds what bootstrap.sh forgets, which a machine that builds the project daily has already.
+# Runs the README's two commands on a clean clone, each in a bare Debian 12 root of its own (debootstrap, chroot). Needs
+# root and some minutes. Finds what bootstrap.sh forgets, which a machine that builds the project daily has already.
 #
 #     tests/clean_root.sh              both commands
 #     tests/clean_root.sh COMMAND...   one command, from the clone's folder
@@ -16,8 +16,8 @@ for need in debootstrap git unshare; do
     command -v "$need" >/dev/null || die "needs $need; apt-get install debootstrap git util-linux"
 done
 
-# Roots hold device nodes and root-owned files, so they live where only we can reach them, and go when we go. The mounts are
-# made in a namespace of their own and end with it, whatever happens.
+# Roots hold device nodes and root-owned files, so they live where only we can reach them, and go when we go. The mounts
+# are made in a namespace of their own and end with it, whatever happens.
 work=$(mktemp -d -t evenkeel-clean-root.XXXXXX)
 trap 'rm -rf --one-file-system "$work"' EXIT
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and tests everything, from nothing. First the programs, as their users build them; then all of it with sanitizers, and every
-# test. The same outputs are expected of both builds, so a plan that depends on how it was compiled is found.
+# Builds and tests everything, from nothing. First the programs, as their users build them; then all of it with
+# sanitizers, and every test. The same outputs are expected of both builds, so a plan that depends on how it was
+# compiled is found.
 #
 #     tests/run.sh [--traces=FOLDER]
 #
@@ -14,7 +15,10 @@ for argument in "$@"; do
     case $argument in
     --traces=*)
         folder=${argument#--traces=}
-        EVENKEEL_TRACES=$(cd "$folder" 2>/dev/null && pwd) || { echo "tests/run.sh: --traces: no folder $folder" >&2; exit 2; }
+        if ! EVENKEEL_TRACES=$(cd "$folder" 2>/dev/null && pwd); then
+            echo "tests/run.sh: --traces: no folder $folder" >&2
+            exit 2
+        fi
         export EVENKEEL_TRACES
         ;;
     *)

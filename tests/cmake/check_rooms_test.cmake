@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Plants one fault after the other in a small sound tree; the check must find each, by name, and nothing in the sound tree.
+# Plants one fault after the other in a small sound tree; the check must find each, by name, and nothing in the sound
+# tree.
 #
 # cmake -D SCRIPT=check_rooms.cmake -D FOLDER=scratch -P check_rooms_test.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -10,8 +11,10 @@ set(spdx "// SPDX-License-Identifier: Apache-2.0\n")
 function(lay_sound_tree)
     file(REMOVE_RECURSE "${FOLDER}")
     file(WRITE "${FOLDER}/include/evenkeel/core/ids.hpp" "${spdx}#pragma once\n#include <cstdint>\n")
-    file(WRITE "${FOLDER}/include/evenkeel/core/detail/flat.hpp" "${spdx}#pragma once\n#include <evenkeel/core/ids.hpp>\n")
-    file(WRITE "${FOLDER}/include/evenkeel/core.hpp" "${spdx}// All of it.\n#pragma once\n\n#include <evenkeel/core/ids.hpp>\n")
+    file(WRITE "${FOLDER}/include/evenkeel/core/detail/flat.hpp"
+        "${spdx}#pragma once\n#include <evenkeel/core/ids.hpp>\n")
+    file(WRITE "${FOLDER}/include/evenkeel/core.hpp"
+        "${spdx}// All of it.\n#pragma once\n\n#include <evenkeel/core/ids.hpp>\n")
     file(WRITE "${FOLDER}/include/evenkeel/cost/linear.hpp" "${spdx}#include <evenkeel/core/ids.hpp>\n")
     file(WRITE "${FOLDER}/include/evenkeel/solve/balance.hpp"
         "${spdx}#include <evenkeel/core/ids.hpp>\n# include <evenkeel/cost/linear.hpp>\n#include \"detail/sort.hpp\"\n")
@@ -20,7 +23,8 @@ function(lay_sound_tree)
     file(WRITE "${FOLDER}/include/evenkeel/view/batches.hpp" "${spdx}#include <range/v3/view/all.hpp>\n")
     file(WRITE "${FOLDER}/comm/include/evenkeel/comm/communicator.hpp" "${spdx}#include <evenkeel/solve/balance.hpp>\n")
     file(WRITE "${FOLDER}/comm/include/evenkeel/comm/mpi.hpp" "${spdx}#include <mpi.h>\n")
-    file(WRITE "${FOLDER}/comm/src/nccl/communicator.cpp" "${spdx}#include <nccl.h>\n#include <evenkeel/comm/communicator.hpp>\n")
+    file(WRITE "${FOLDER}/comm/src/nccl/communicator.cpp"
+        "${spdx}#include <nccl.h>\n#include <evenkeel/comm/communicator.hpp>\n")
     file(WRITE "${FOLDER}/tests/solve/sort_test.cpp" "${spdx}#include <evenkeel/solve/detail/sort.hpp>\n")
 endfunction()
 
@@ -49,7 +53,7 @@ function(must_find fault file text)
     endif()
 endfunction()
 
-# Arrows, direct ones and through a relative path; a room that may be seen by way of another is legal, as in the sound tree.
+# Arrows, direct ones and through a relative path; a room that is seen by way of another is legal, as in the sound tree.
 must_find("includes evenkeel/solve/balance.hpp, but core may not see solve"
     include/evenkeel/core/plan.hpp "${spdx}#include <evenkeel/solve/balance.hpp>\n")
 must_find("includes evenkeel/solve/balance.hpp, but core may not see solve"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds and runs the consumer in both ways of embedding.
 #
-# cmake -D WAY=add_subdirectory|find_package -D SOURCE=evenkeel -D BUILD=its-build -D FOLDER=scratch [-D OPTIONS=list] -P consume.cmake
+# cmake -D WAY=add_subdirectory|find_package -D SOURCE=evenkeel -D BUILD=its-build -D FOLDER=scratch [-D OPTIONS=list]
+#       -P consume.cmake
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE "${FOLDER}")

@@ -55,7 +55,8 @@ if(TRACES)
         string(JSON gap GET "${json}" phases ${phase} gap)
         string(JSON before GET "${json}" phases ${phase} imbalance_before)
         if(NOT gap LESS_EQUAL gap_of_${name} OR NOT before GREATER 1.85)
-            message(SEND_ERROR "${name}: imbalance ${before} before, gap ${gap} after, expected at most ${gap_of_${name}}")
+            message(SEND_ERROR
+                "${name}: imbalance ${before} before, gap ${gap} after, expected at most ${gap_of_${name}}")
         endif()
     endforeach()
     return()
@@ -125,6 +126,7 @@ foreach(arguments "--json;missing/r.json;--plot;r.svg" "--plot;missing/r.svg;--j
     run(${arguments} --ranks 4 --ranks-per-node 2 --samples-per-rank 2)
     file(GLOB left "${FOLDER}/r.*")
     if(NOT status EQUAL 2 OR NOT err MATCHES "^[^\n]+\n$" OR left)
-        message(SEND_ERROR "${arguments}: expected one line on stderr and status 2, got status ${status}\n${out}${err}${left}")
+        message(SEND_ERROR
+            "${arguments}: expected one line on stderr and status 2, got status ${status}\n${out}${err}${left}")
     endif()
 endforeach()
