@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "courier.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+namespace evenkeel::comm {
+
+namespace {
+
+/// Between two looks at transfers that are on their way: short for a stage, long for a processor.
+constexpr std::chrono::microseconds pause{30};
+
+}  // namespace
+
+courier::courier(communicator& world) : world_{world}, thread_{[this] { work(); }} {}
+
+courier::~courier() {
+    {
+        std::lock_guard const lock{mutex_};
+        stopping_ = true;
+    }
+    to_courier_.notify_all();
+    thread_.join();
+}
+
+courier::ticket courier::post(std::function<pending()> begin) {
+    ticket number = 0;
+    {
+        std::lock_guard const lock{mutex_};
+        number = next_++;
+        done_.push_back(false);
+        posted_.push_back({number, std::move(begin), std::nullopt});
+    }
+    to_courier_.notify_all();
+    return number;
+}
+
+bool courier::done(ticket which) {
+    std::lock_guard const lock{mutex_};
+    return which < first_ || done_[which - first_];
+}
+
+void courier::wait(ticket which, deadline until) {
+    std::unique_lock lock{mutex_};
+    auto const complete = [&] { return which < first_ || done_[which - first_]; };
+    auto const over = [&] { return fault_ != nullptr || complete(); };
+    if (!to_owner_.wait_until(lock, until.at(), over)) {
+        // The transfer itself knows best who did not come.
+        expired_ = which;
+        to_courier_.notify_all();
+        to_owner_.wait(lock, over);
+    }
+    if (!complete()) {
+        std::rethrow_exception(fault_);
+    }
+}
+
+void courier::abort(std::string reason) noexcept {
+    std::unique_lock lock{mutex_};
+    abort_ = std::move(reason);
+    to_courier_.notify_all();
+    to_owner_.wait(lock, [&] { return !abort_.has_value(); });
+}
+
+void courier::work() noexcept {
+    std::unique_lock lock{mutex_};
+    while (true) {
+        auto const called = [&] {
+            return stopping_ || abort_ || (fault_ == nullptr && (!posted_.empty() || expired_));
+        };
+        if (open_.empty()) {
+            to_courier_.wait(lock, called);
+        } else {
+            to_courier_.wait_for(lock, pause, called);
+        }
+        if (stopping_) {
+            break;
+        }
+        if (abort_) {
+            std::string const reason = *abort_;
+            lock.unlock();
+            world_.abort(reason);
+            lock.lock();
+            abort_.reset();
+            to_owner_.notify_all();
+        }
+        if (fault_ != nullptr) {
+            continue;
+        }
+        std::move(posted_.begin(), posted_.end(), std::back_inserter(open_));
+        posted_.clear();
+        bool const expired = expired_.has_value();
+        lock.unlock();
+        std::exception_ptr fault;
+        try {
+            while (proceed()) {
+            }
+            if (expired) {
+                expire();
+            }
+        } catch (...) {
+            fault = std::current_exception();
+        }
+        if (fault != nullptr) {
+            // All that is on its way is given up, and every rank is told.
+            try {
+                std::rethrow_exception(fault);
+            } catch (std::exception const& error) {
+                world_.abort(error.what());
+            } catch (...) {
+                world_.abort("an exception that is no std::exception");
+            }
+            open_.clear();
+        }
+        lock.lock();
+        if (fault != nullptr) {
+            fault_ = fault;
+            to_owner_.notify_all();
+        }
+    }
+    lock.unlock();
+    open_.clear();
+}
+
+bool courier::proceed() {
+    bool changed = false;
+    for (auto one = open_.begin(); one != open_.end();) {
+        if (!one->begun) {
+            one->begun = one->begin();
+            changed = true;
+        }
+        if (!one->begun->ready()) {
+            ++one;
+            continue;
+        }
+        changed = true;
+        {
+            std::lock_guard const lock{mutex_};
+            done_[one->number - first_] = true;
+            while (!done_.empty() && done_.front()) {
+                done_.pop_front();
+                ++first_;
+            }
+        }
+        to_owner_.notify_all();
+        one = open_.erase(one);
+    }
+    return changed;
+}
+
+void courier::expire() {
+    std::optional<ticket> which;
+    {
+        std::lock_guard const lock{mutex_};
+        which = std::exchange(expired_, std::nullopt);
+    }
+    for (auto& one : open_) {
+        if (one.number == which) {
+            one.begun->wait(std::chrono::seconds{0});
+        }
+    }
+}
+
+}  // namespace evenkeel::comm

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <evenkeel/comm/communicator.hpp>
+#include <evenkeel/comm/deadline.hpp>
+#include <evenkeel/comm/pending.hpp>
+
+namespace evenkeel::comm {
+
+/// Carries transfers out on a thread of its own, so that they proceed while the owner computes. Only that thread calls
+/// the communicators, for many backends allow one thread at a time.
+class courier {
+  public:
+    /// A transfer, by the order in which it was posted.
+    using ticket = std::uint64_t;
+
+    /// @param world  What `abort` ends.
+    explicit courier(communicator& world);
+    courier(courier const&) = delete;
+    courier& operator=(courier const&) = delete;
+    /// Gives up what is not complete.
+    ~courier();
+
+    /// @param begin  Enqueues the transfer; called on the courier's thread, in the order of posting.
+    ticket post(std::function<pending()> begin);
+
+    [[nodiscard]] bool done(ticket which);
+
+    /// @throws comm::error  what went wrong with any transfer so far, or that this one was not complete `until`.
+    void wait(ticket which, deadline until);
+
+    /// Tells all ranks that this one cannot go on; returns when they have been told.
+    void abort(std::string reason) noexcept;
+
+  private:
+    struct job {
+        ticket number = 0;
+        std::function<pending()> begin;
+        std::optional<pending> begun;
+    };
+
+    void work() noexcept;
+    /// Begins and completes what it can. @return whether anything has changed.
+    bool proceed();
+    void expire();
+
+    communicator& world_;
+    std::mutex mutex_;
+    std::condition_variable to_courier_;
+    std::condition_variable to_owner_;
+    std::deque<job> posted_;  ///< not yet seen by the thread
+    ticket next_ = 0;
+    std::deque<bool> done_;          ///< from `first_` on
+    ticket first_ = 0;               ///< all before are done
+    std::optional<ticket> expired_;  ///< the owner waits no longer
+    std::optional<std::string> abort_;
+    std::exception_ptr fault_;
+    bool stopping_ = false;
+    std::deque<job> open_;  ///< the thread's own
+    std::thread thread_;
+};
+
+}  // namespace evenkeel::comm
