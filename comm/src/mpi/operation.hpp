@@ -56,7 +56,7 @@ struct part {
             piece.size() > found->bytes.size() - offset) {
             return false;
         }
-        std::ranges::copy(piece, found->bytes.subspan(offset).begin());
+        copy_bytes(piece, found->bytes.subspan(offset));
         missing[static_cast<std::size_t>(found - receives.begin())] -= piece.size();
         missing_in_all -= piece.size();
         return true;
@@ -81,7 +81,7 @@ struct contribution {
             missing = label.total;
             came = true;
         }
-        std::ranges::copy(piece, bytes.begin() + static_cast<std::ptrdiff_t>(label.offset));
+        copy_bytes(piece, std::span{bytes}.subspan(label.offset));
         missing -= piece.size();
     }
 };

@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace evenkeel::comm::mpi {
 
@@ -18,6 +21,13 @@ enum class subject : std::uint32_t {
     fault,     ///< the communicator has ended
     farewell,  ///< the last parcel of a process
 };
+
+/// In one go, at any optimisation level.
+inline void copy_bytes(std::span<std::byte const> from, std::span<std::byte> to) noexcept {
+    if (!from.empty()) {
+        std::memcpy(to.data(), from.data(), from.size());
+    }
+}
 
 /// What stands on a parcel: whose it is and where it belongs. So it may arrive in any order and before anybody waits for
 /// it, and MPI's tags, of which there may be no more than 32768, need not tell parcels apart.
@@ -38,7 +48,8 @@ static_assert(std::has_unique_object_representations_v<label>, "no padding trave
 class parcel {
   public:
     parcel() = default;
-    explicit parcel(std::size_t size) : data_{std::make_unique_for_overwrite<std::byte[]>(size)}, size_{size} {}
+    parcel(std::size_t capacity, std::size_t size)
+        : data_{std::make_unique_for_overwrite<std::byte[]>(capacity)}, capacity_{capacity}, size_{size} {}
 
     [[nodiscard]] std::byte* data() noexcept { return data_.get(); }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -48,8 +59,43 @@ class parcel {
     void abandon() noexcept { static_cast<void>(data_.release()); }
 
   private:
+    friend class parcel_shelf;
+
     std::unique_ptr<std::byte[]> data_;
+    std::size_t capacity_ = 0;
     std::size_t size_ = 0;
+};
+
+/// Large parcels, to be used again: memory fresh from the system takes longer to get than to fill.
+class parcel_shelf {
+  public:
+    /// @param size  Of the parcels that are kept.
+    explicit parcel_shelf(std::size_t size) : size_{size} {}
+
+    [[nodiscard]] parcel take(std::size_t size) {
+        if (size > size_ || size < size_ / 2) {
+            return parcel{size, size};
+        }
+        if (shelved_.empty()) {
+            return parcel{size_, size};
+        }
+        parcel taken = std::move(shelved_.back());
+        shelved_.pop_back();
+        taken.size_ = size;
+        return taken;
+    }
+
+    void put_back(parcel used) {
+        if (used.capacity_ == size_ && shelved_.size() < most_) {
+            shelved_.push_back(std::move(used));
+        }
+    }
+
+  private:
+    static constexpr std::size_t most_ = 32;
+
+    std::size_t size_;
+    std::vector<parcel> shelved_;
 };
 
 }  // namespace evenkeel::comm::mpi

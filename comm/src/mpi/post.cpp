@@ -32,7 +32,8 @@ void require_success(int code, char const* call, int process) {
     }
 }
 
-post::post(MPI_Comm processes) : processes_{processes} {
+post::post(MPI_Comm processes, std::size_t piece_bytes)
+    : processes_{processes}, shelf_{sizeof(label) + piece_bytes} {
     require_success(MPI_Comm_rank(processes_, &self_), "MPI_Comm_rank");
     require_success(MPI_Comm_size(processes_, &count_), "MPI_Comm_size");
 }
@@ -50,9 +51,9 @@ void post::close() noexcept {
 }
 
 void post::send(int process, label const& label, std::span<std::byte const> bytes, std::shared_ptr<shipment> of) {
-    parcel content{sizeof label + bytes.size()};
+    auto content = shelf_.take(sizeof label + bytes.size());
     std::memcpy(content.data(), &label, sizeof label);
-    std::ranges::copy(bytes, content.bytes().begin());
+    copy_bytes(bytes, content.bytes());
     std::byte* const data = content.data();
     auto const size = static_cast<int>(content.size());
     auto& request = begin({.content = std::move(content), .process = process, .arriving = false, .of = std::move(of)});
@@ -87,7 +88,7 @@ void post::accept_arrivals() {
         }
         int size = 0;
         require_success(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count", status.MPI_SOURCE);
-        parcel content{static_cast<std::size_t>(size)};
+        auto content = shelf_.take(static_cast<std::size_t>(size));
         std::byte* const data = content.data();
         auto& request =
             begin({.content = std::move(content), .process = status.MPI_SOURCE, .arriving = true, .of = {}});
@@ -114,7 +115,10 @@ void post::collect(news& since) {
         }
         if (one.arriving) {
             since.arrived.push_back(std::move(one.content));
-        } else if (one.of != nullptr) {
+            continue;
+        }
+        shelf_.put_back(std::move(one.content));
+        if (one.of != nullptr) {
             since.sent.push_back(std::move(one.of));
         }
     }

@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <mpi.h>
@@ -38,7 +39,7 @@ void require_success(int code, char const* call, int process = -1);
 class post {
   public:
     /// Takes over `processes`, which returns its errors.
-    explicit post(MPI_Comm processes);
+    post(MPI_Comm processes, std::size_t piece_bytes);
     post(post const&) = delete;
     post& operator=(post const&) = delete;
     ~post();
@@ -59,6 +60,8 @@ class post {
         std::vector<parcel> arrived;
         std::vector<std::shared_ptr<shipment>> sent;
     };
+    /// Takes a parcel back that has been looked at.
+    void put_back(parcel seen) { shelf_.put_back(std::move(seen)); }
     /// Adds what has happened since the last time. @throws failure
     void poll(news& since);
 
@@ -79,6 +82,7 @@ class post {
     MPI_Comm processes_;  ///< null when closed
     int self_ = 0;
     int count_ = 0;
+    parcel_shelf shelf_;
     std::vector<MPI_Request> requests_;
     std::vector<underway> underway_;
     std::vector<int> finished_;  // kept for their memory

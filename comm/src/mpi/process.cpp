@@ -131,6 +131,7 @@ void process::deliver(parcel parcel) {
         early_[label.context].push_back(std::move(parcel));
     } else if (auto const hub = found->second.lock()) {
         hub->deliver(label, parcel.bytes());
+        post_.put_back(std::move(parcel));
     }
 }
 

@@ -26,7 +26,7 @@ namespace evenkeel::comm::mpi {
 /// Everything but `mutex` is called with the lock held.
 class process : public std::enable_shared_from_this<process> {
   public:
-    process(MPI_Comm processes, std::size_t piece_bytes) : post_{processes}, piece_bytes_{piece_bytes} {}
+    process(MPI_Comm processes, std::size_t piece_bytes) : post_{processes, piece_bytes}, piece_bytes_{piece_bytes} {}
     process(process const&) = delete;
     process& operator=(process const&) = delete;
     ~process();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfers.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <evenkeel/comm/error.hpp>
@@ -91,9 +90,10 @@ class gather_transfer final : public part_transfer {
 
   private:
     void take(operation const& operation) override {
-        auto at = all_.begin();
+        auto rest = all_;
         for (auto const& arrival : operation.arrivals.of_rank) {
-            at = std::ranges::copy(arrival.bytes, at).out;
+            copy_bytes(arrival.bytes, rest);
+            rest = rest.subspan(arrival.bytes.size());
         }
     }
 
