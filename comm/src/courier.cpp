@@ -11,6 +11,8 @@ namespace {
 
 /// Between two looks at transfers that are on their way: short for a stage, long for a processor.
 constexpr std::chrono::microseconds pause{30};
+/// Looks without a pause after something has moved, for the next step of a transfer often follows at once.
+constexpr int eager_looks = 40;
 
 }  // namespace
 
@@ -66,12 +68,17 @@ void courier::abort(std::string reason) noexcept {
 
 void courier::work() noexcept {
     std::unique_lock lock{mutex_};
+    int looks = 0;
     while (true) {
         auto const called = [&] {
             return stopping_ || abort_ || (fault_ == nullptr && (!posted_.empty() || expired_));
         };
         if (open_.empty()) {
             to_courier_.wait(lock, called);
+        } else if (looks > 0) {
+            lock.unlock();
+            std::this_thread::yield();
+            lock.lock();
         } else {
             to_courier_.wait_for(lock, pause, called);
         }
@@ -95,7 +102,9 @@ void courier::work() noexcept {
         lock.unlock();
         std::exception_ptr fault;
         try {
+            looks = std::max(looks - 1, 0);
             while (proceed()) {
+                looks = eager_looks;
             }
             if (expired) {
                 expire();

@@ -166,7 +166,8 @@ pipeline_times times_of(asked const& from, evenkeel::schedule const& drawn, std:
 
 }  // namespace
 
-schedule_options parse_schedule_options(int count, char const* const* arguments) {
+schedule_options parse_schedule_options(int count, char const* const* arguments,
+                                        std::function<void(CLI::App&)> const& add_more) {
     auto result = schedule_options{};
     auto from = asked{};
     auto json = std::optional<std::filesystem::path>{};
@@ -231,6 +232,9 @@ schedule_options parse_schedule_options(int count, char const* const* arguments)
     add_path(app, "--trace", trace, "Write the timeline for chrome://tracing and ui.perfetto.dev; a unit is 1 ms");
     add_path(app, "--csv", csv, "Write the schedule as PyTorch's pipelining reads it; batch-syncs are cells as 3S0");
 
+    if (add_more) {
+        add_more(app);
+    }
     parse(app, count, arguments);
     auto const pipelines = count_pipelines(from);
     if (pipelines > 1 && !syncs(result.schedule)) {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <CLI/App.hpp>
 
 #include <evenkeel/pipeline/schedule.hpp>
 #include <evenkeel/pipeline/times.hpp>
@@ -28,9 +31,11 @@ struct schedule_options {
 
 /// Reads the command line; `arguments[0]` is the program's name and not looked at.
 ///
+/// @param add_more  Adds the options of another program that reads these.
 /// @throws input_error  `--option: expected this, got that`
 /// @throws help_wanted  for `--help`
-[[nodiscard]] schedule_options parse_schedule_options(int count, char const* const* arguments);
+[[nodiscard]] schedule_options parse_schedule_options(int count, char const* const* arguments,
+                                                      std::function<void(CLI::App&)> const& add_more = {});
 
 /// What is drawn, in one line: "distmm_pipe: 4 stages, 16 micro-batches in groups of 4".
 [[nodiscard]] std::string headline(schedule_options const& options);
