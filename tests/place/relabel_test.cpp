@@ -175,8 +175,8 @@ TEST(relabel, leaves_a_node_without_an_instance_alone) {
 }
 
 TEST(relabel, spares_the_busiest_node_where_that_is_asked_for) {
-    // Batch 2 keeps less on node 2 than on node 1, but leaves node 1 to batch 0: 5 bytes kept of 9, and node 1 sends the
-    // other 4. The other way round only 4 are kept, but no node sends or receives more than 3.
+    // Batch 2 keeps less on node 2 than on node 1, but leaves node 1 to batch 0: 5 bytes kept of 9, and node 1 sends
+    // the other 4. The other way round only 4 are kept, but no node sends or receives more than 3.
     //
     //     batch       0           1           2
     //     draws       3 from 1    nothing     4 from 1, 2 from 2

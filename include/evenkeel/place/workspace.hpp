@@ -25,7 +25,6 @@ struct relabel_room {
     busiest_room busiest;
     inside_room inside;
     seating seats;
-    seating given;
     std::vector<std::uint32_t> batch_of;  ///< by rank
     relabelled result;
 };

@@ -22,7 +22,7 @@ struct gains {
     [[nodiscard]] std::size_t bidders() const noexcept { return offsets.size() - 1; }
 };
 
-/// The state of an auction. Place k has the slots `offsets[k] .. offsets[k + 1])`, of which `taken[k]` have been filled.
+/// The state of an auction. Place k has the slots `offsets[k] .. offsets[k + 1])`, of which `taken[k]` are filled.
 struct auction_room {
     std::vector<std::uint32_t> bidders;   ///< by slot
     std::vector<std::uint64_t> bids;      ///< by slot
@@ -35,6 +35,50 @@ struct auction_room {
 /// The price of a place without slots: above all values, and far enough from the end for signed differences.
 inline constexpr std::uint64_t prohibitive = std::uint64_t{1} << 62;
 
+/// The best of the entries seen so far, the gain from it, and the gain from the second best.
+struct choice {
+    std::uint32_t entry = nobody;
+    std::int64_t best = 0;
+    std::int64_t second = 0;
+
+    void see(std::uint32_t other, std::uint64_t net) noexcept {
+        // Signed, with masks: compilers make branches of anything clearer, and none of them is predictable.
+        auto const here = static_cast<std::int64_t>(net);
+        entry ^= (entry ^ other) & (0U - static_cast<std::uint32_t>(here > best));
+        second = std::max(second, std::min(best, here));
+        best = std::max(best, here);
+    }
+};
+
+/// What a bidder chooses, where an entry gains `net(entry)`; nothing where that is negative.
+template <class Net>
+[[nodiscard]] choice choose(std::span<std::uint32_t const> offsets, std::size_t bidder, Net net) {
+    choice result;
+    std::uint32_t const last = offsets[bidder + 1];
+    for (std::uint32_t entry = offsets[bidder]; entry < last; ++entry) {
+        result.see(entry, net(entry));
+    }
+    return result;
+}
+
+/// What every bidder chooses as long as all places are free.
+struct wish_list {
+    std::vector<std::uint32_t> entries;  ///< `nobody`: it gains nothing anywhere
+    std::vector<std::uint64_t> margins;  ///< by how much the entry is better than the second best
+    std::uint64_t sum = 0;               ///< what all would gain
+
+    void resize(std::size_t bidders) {
+        entries.resize(bidders);
+        margins.resize(bidders);
+        sum = 0;
+    }
+    void set(std::size_t bidder, choice const& first) noexcept {
+        entries[bidder] = first.entry;
+        margins[bidder] = static_cast<std::uint64_t>(first.best - first.second);
+        sum += static_cast<std::uint64_t>(first.best);
+    }
+};
+
 /// Gives every bidder a slot of the place that is best for it at the prices that come about, or none where it gains
 /// no more than `increment`.
 ///
@@ -46,9 +90,10 @@ inline constexpr std::uint64_t prohibitive = std::uint64_t{1} << 62;
 ///
 /// @param offsets    Slots of each place; there may be none.
 /// @param increment  From 1 to the largest value, or 1.
-/// @complexity O(entries * largest value / increment) at worst; about 2 bids per bidder at some percent of the mean gain.
+/// @param wishes     In units of which one is `unit` values.
+/// @complexity O(entries * largest value / increment) at worst; about 2 bids per bidder at 1 % of the mean gain.
 inline void hold_auction(gains const& gains, std::span<std::uint32_t const> offsets, std::uint64_t increment,
-                         auction_room& room) {
+                         wish_list const& wishes, std::uint64_t unit, auction_room& room) {
     std::size_t const places = offsets.size() - 1;
     room.bidders.resize(offsets.back());
     room.bids.resize(offsets.back());
@@ -60,44 +105,50 @@ inline void hold_auction(gains const& gains, std::span<std::uint32_t const> offs
     }
     room.won.assign(gains.bidders(), nobody);
 
-    for (std::size_t next = 0; next < gains.bidders(); ++next) {
-        for (auto bidder = static_cast<std::uint32_t>(next); bidder != nobody;) {
-            // Signed, with masks: compilers make branches of anything clearer, and none of them is predictable.
-            std::int64_t best = 0;
-            std::int64_t second = 0;
-            std::uint64_t which = 0;
-            std::uint64_t const last = gains.offsets[bidder + 1];
-            for (std::uint64_t entry = gains.offsets[bidder]; entry < last; ++entry) {
-                auto const net = static_cast<std::int64_t>(gains.values[entry] - room.prices[gains.places[entry]]);
-                which ^= (which ^ entry) & (std::uint64_t{0} - static_cast<std::uint64_t>(net > best));
-                second = std::max(second, std::min(best, net));
-                best = std::max(best, net);
+    // Puts `bidder` on a slot; returns whom that displaces.
+    auto const seat = [&](std::uint32_t bidder, std::uint32_t entry, std::uint64_t bid) {
+        std::uint32_t const place = gains.places[entry];
+        std::uint32_t const first = offsets[place];
+        std::uint32_t const size = offsets[place + 1] - first;
+        bool const free = room.taken[place] < size;
+        std::uint32_t const slot = first + (free ? room.taken[place]++ : room.cheapest[place]);
+        std::uint32_t const displaced = free ? nobody : room.bidders[slot];
+        room.won[bidder] = entry;
+        room.bidders[slot] = bidder;
+        room.bids[slot] = bid;
+        if (room.taken[place] == size) {
+            std::uint64_t const* const bids = &room.bids[first];
+            std::uint32_t lowest = 0;
+            std::uint64_t price = bids[0];
+            for (std::uint32_t other = 1; other < size; ++other) {
+                lowest ^= (lowest ^ other) & (0U - static_cast<std::uint32_t>(bids[other] < price));
+                price = std::min(price, bids[other]);
             }
+            room.cheapest[place] = lowest;
+            room.prices[place] = price;
+        }
+        return displaced;
+    };
+
+    for (std::uint32_t next = 0; next < gains.bidders(); ++next) {
+        std::uint32_t const wish = wishes.entries[next];
+        if (wish == nobody) {
+            continue;
+        }
+        // While the best place is free no other can be better. The second best may have become dearer since, and a bid
+        // that is lower for that is a good one as well.
+        std::uint32_t bidder = next;
+        if (room.prices[gains.places[wish]] == 0 && gains.values[wish] > increment) {
+            bidder = seat(next, wish, wishes.margins[next] * unit + increment);
+        }
+        while (bidder != nobody) {
+            auto const [entry, best, second] = choose(
+                gains.offsets, bidder, [&](auto one) { return gains.values[one] - room.prices[gains.places[one]]; });
             if (static_cast<std::uint64_t>(best) <= increment) {
                 room.won[bidder] = nobody;
                 break;
             }
-            std::uint32_t const place = gains.places[which];
-            std::uint32_t const first = offsets[place];
-            std::uint32_t const size = offsets[place + 1] - first;
-            bool const free = room.taken[place] < size;
-            std::uint32_t const slot = first + (free ? room.taken[place]++ : room.cheapest[place]);
-            room.won[bidder] = static_cast<std::uint32_t>(which);
-            std::uint32_t const displaced = free ? nobody : room.bidders[slot];
-            room.bidders[slot] = bidder;
-            room.bids[slot] = gains.values[which] - static_cast<std::uint64_t>(second) + increment;
-            if (room.taken[place] == size) {
-                std::uint64_t const* const bids = &room.bids[first];
-                std::uint32_t lowest = 0;
-                std::uint64_t price = bids[0];
-                for (std::uint32_t other = 1; other < size; ++other) {
-                    lowest ^= (lowest ^ other) & (0U - static_cast<std::uint32_t>(bids[other] < price));
-                    price = std::min(price, bids[other]);
-                }
-                room.cheapest[place] = lowest;
-                room.prices[place] = price;
-            }
-            bidder = displaced;
+            bidder = seat(bidder, entry, gains.values[entry] - static_cast<std::uint64_t>(second) + increment);
         }
     }
 }

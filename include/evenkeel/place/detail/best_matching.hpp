@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -14,115 +14,110 @@ namespace evenkeel::detail {
 
 /// The memory of `best_matching`.
 struct matching_room {
-    std::vector<std::uint64_t> values;     ///< `values[row * columns + column]`
-    std::vector<std::uint32_t> row_of;     ///< by column; `nobody`
-    std::vector<std::uint32_t> column_of;  ///< by row; `nobody`
-    std::vector<std::int64_t> prices;      ///< by column
-    std::vector<std::int64_t> profits;     ///< by row: the best that it can have at these prices, or 0
-    std::vector<std::int64_t> distance;    ///< by column: profit lost on the way from the row at hand
-    std::vector<std::uint32_t> before;     ///< by column: the row from which it was reached
-    std::vector<std::uint8_t> settled;     ///< by column
+    std::vector<std::uint32_t> bidder_of;  ///< by place; `nobody`
+    std::vector<std::uint32_t> won;        ///< by bidder: its entry; `nobody`
+    std::vector<std::int64_t> prices;      ///< by place
+    std::vector<std::int64_t> profits;     ///< by bidder: the best that it can have at these prices, or 0
+    std::vector<std::int64_t> distances;   ///< by place: profit lost on the way from the bidder at hand
+    std::vector<std::uint32_t> before;     ///< by place: the entry by which it was reached
+    std::vector<std::uint32_t> owners;     ///< by place: the bidder of that entry
 };
 
-/// Pairs rows with columns so that the sum of the values of all pairs is as large as possible, exactly; leaves without a
-/// partner whom no partner would help.
-///
-/// Row after row by the shortest way to a free column or to a row that loses least by giving up its own (Edmonds and
-/// Karp 1972, Tomizawa 1971, with prices). Ties fall to the lower column.
-///
-/// @param room  `values` are set, below 2^62; the result is in `row_of` and `column_of`.
-/// @complexity O(rows * columns^2) at worst; O(rows * columns) where few rows want the same column.
-inline void best_matching(std::uint32_t rows, std::uint32_t columns, matching_room& room) {
-    constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-    room.row_of.assign(columns, nobody);
-    room.column_of.assign(rows, nobody);
-    room.prices.assign(columns, 0);
-    room.profits.assign(rows, 0);
-    room.distance.resize(columns);
-    room.before.resize(columns);
-    room.settled.resize(columns);
+/// As many places fit into a word of bits.
+inline constexpr std::uint32_t most_matched = 64;
 
-    for (std::uint32_t row = 0; row < rows; ++row) {
-        auto const net = [&](std::uint32_t of, std::uint32_t column) {
-            return static_cast<std::int64_t>(room.values[std::size_t{of} * columns + column]) - room.prices[column];
-        };
+/// Gives every place to one bidder at most, so that the sum of all gains is as large as possible, exactly.
+///
+/// Bidder after bidder by the shortest way to a free place or to a bidder that loses least by going without (Edmonds
+/// and Karp 1972, Tomizawa 1971, with prices). Ties fall to the entry and the place that come first.
+///
+/// @param places  Up to `most_matched`.
+/// @param room    The result is in `bidder_of` and `won`.
+/// @complexity O(bidders * (entries + places^2)) at worst; O(entries) where few bidders want the same place.
+inline void best_matching(gains const& gains, std::uint32_t places, matching_room& room) {
+    room.bidder_of.assign(places, nobody);
+    room.won.assign(gains.bidders(), nobody);
+    room.prices.assign(places, 0);
+    room.profits.assign(gains.bidders(), 0);
+    room.distances.resize(places);
+    room.before.resize(places);
+    room.owners.resize(places);
+    auto const net = [&](std::uint32_t entry) {
+        return static_cast<std::int64_t>(gains.values[entry]) - room.prices[gains.places[entry]];
+    };
+
+    for (std::uint32_t bidder = 0; bidder < gains.bidders(); ++bidder) {
         std::int64_t best = 0;
         std::uint32_t favourite = nobody;
-        for (std::uint32_t column = 0; column < columns; ++column) {
-            std::int64_t const here = net(row, column);
-            favourite = here > best ? column : favourite;
-            best = std::max(best, here);
+        for (std::uint32_t entry = gains.offsets[bidder]; entry < gains.offsets[bidder + 1]; ++entry) {
+            favourite = net(entry) > best ? entry : favourite;
+            best = std::max(best, net(entry));
         }
-        room.profits[row] = best;
+        room.profits[bidder] = best;
         if (favourite == nobody) {
             continue;
         }
-        if (room.row_of[favourite] == nobody) {
-            room.row_of[favourite] = row;
-            room.column_of[row] = favourite;
+        if (room.bidder_of[gains.places[favourite]] == nobody) {
+            room.bidder_of[gains.places[favourite]] = bidder;
+            room.won[bidder] = favourite;
             continue;
         }
 
-        std::fill(room.distance.begin(), room.distance.end(), never);
-        std::fill(room.settled.begin(), room.settled.end(), std::uint8_t{0});
-        // Giving up is a way as well: the row at hand, or one that another displaces, goes without.
+        std::uint64_t reached = 0;
+        std::uint64_t settled = 0;
+        // Going without is a way as well: for the bidder at hand, and for whomever another displaces.
         std::int64_t shortest = best;
-        std::uint32_t loser =
-            row;  ///< who goes without at the end of the shortest way; `nobody`: it ends at a free column
+        std::uint32_t loser = bidder;
         std::uint32_t end = nobody;
         std::int64_t so_far = 0;
-        for (std::uint32_t from = row;;) {
+        for (std::uint32_t from = bidder; from != nobody;) {
+            for (std::uint32_t entry = gains.offsets[from]; entry < gains.offsets[from + 1]; ++entry) {
+                std::uint32_t const place = gains.places[entry];
+                std::uint64_t const bit = std::uint64_t{1} << place;
+                std::int64_t const through = so_far + room.profits[from] - net(entry);
+                if ((settled & bit) == 0 && ((reached & bit) == 0 || through < room.distances[place])) {
+                    room.distances[place] = through;
+                    room.before[place] = entry;
+                    room.owners[place] = from;
+                    reached |= bit;
+                }
+            }
             std::uint32_t nearest = nobody;
-            for (std::uint32_t column = 0; column < columns; ++column) {
-                if (room.settled[column] != 0) {
-                    continue;
-                }
-                std::int64_t const through = so_far + room.profits[from] - net(from, column);
-                if (through < room.distance[column]) {
-                    room.distance[column] = through;
-                    room.before[column] = from;
-                }
-                if (nearest == nobody || room.distance[column] < room.distance[nearest]) {
-                    nearest = column;
-                }
+            for (std::uint64_t open = reached & ~settled; open != 0; open &= open - 1) {
+                auto const place = static_cast<std::uint32_t>(std::countr_zero(open));
+                nearest = nearest == nobody || room.distances[place] < room.distances[nearest] ? place : nearest;
             }
-            if (nearest == nobody || room.distance[nearest] >= shortest) {
+            if (nearest == nobody || room.distances[nearest] >= shortest) {
                 break;
             }
-            so_far = room.distance[nearest];
-            room.settled[nearest] = 1;
-            from = room.row_of[nearest];
-            if (from == nobody) {
-                shortest = so_far;
-                loser = nobody;
-                end = nearest;
-                break;
-            }
-            if (so_far + room.profits[from] < shortest) {
-                shortest = so_far + room.profits[from];
+            so_far = room.distances[nearest];
+            settled |= std::uint64_t{1} << nearest;
+            from = room.bidder_of[nearest];
+            std::int64_t const without = so_far + (from == nobody ? 0 : room.profits[from]);
+            if (without < shortest) {
+                shortest = without;
                 loser = from;
                 end = nearest;
             }
         }
 
-        for (std::uint32_t column = 0; column < columns; ++column) {
-            if (room.settled[column] != 0 && room.distance[column] < shortest) {
-                room.prices[column] += shortest - room.distance[column];
-                room.profits[room.row_of[column]] -= shortest - room.distance[column];
+        for (; settled != 0; settled &= settled - 1) {
+            auto const place = static_cast<std::uint32_t>(std::countr_zero(settled));
+            if (std::int64_t const rise = shortest - room.distances[place]; rise > 0) {
+                room.prices[place] += rise;
+                room.profits[room.bidder_of[place]] -= rise;
             }
         }
-        room.profits[row] -= shortest;
-        if (loser == row) {
-            continue;
-        }
+        room.profits[bidder] -= shortest;
         if (loser != nobody) {
-            room.column_of[loser] = nobody;
+            room.won[loser] = nobody;
         }
-        // Every row on the way takes the column by which the next one was reached.
-        for (std::uint32_t column = end; column != nobody;) {
-            std::uint32_t const taker = room.before[column];
-            room.row_of[column] = taker;
-            std::swap(room.column_of[taker], column);
+        // Everybody on the way takes the place by which the next one was reached, and leaves the one held so far.
+        while (end != nobody) {
+            std::uint32_t const taker = room.owners[end];
+            room.bidder_of[end] = taker;
+            std::uint32_t const left = std::exchange(room.won[taker], room.before[end]);
+            end = left == nobody ? nobody : gains.places[left];
         }
     }
 }

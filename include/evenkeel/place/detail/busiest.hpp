@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include <evenkeel/place/detail/node_slots.hpp>
@@ -43,16 +44,19 @@ struct busiest_room {
     std::vector<std::uint64_t> sorted;
 };
 
-inline void count_loads(node_slots const& slots, node_traffic const& traffic, seating const& seats, node_loads& loads) {
+/// Counts what the nodes send and receive with every batch on its node, where it keeps `kept(batch)`.
+template <class Kept>
+void count_loads(node_slots const& slots, node_traffic const& traffic, std::span<std::uint32_t const> nodes, Kept kept,
+                 node_loads& loads) {
     loads.drawn.assign(slots.nodes(), 0);
     loads.arriving.assign(slots.nodes(), 0);
     loads.kept.assign(slots.nodes(), 0);
     for (std::size_t rank = 0; rank < slots.node_of_world.size(); ++rank) {
         loads.drawn[slots.node_of_world[rank]] += traffic.home_bytes[rank];
     }
-    for (std::uint32_t batch = 0; batch < seats.nodes.size(); ++batch) {
-        loads.arriving[seats.nodes[batch]] += traffic.of_batch[batch];
-        loads.kept[seats.nodes[batch]] += seats.kept_by(batch, traffic);
+    for (std::uint32_t batch = 0; batch < nodes.size(); ++batch) {
+        loads.arriving[nodes[batch]] += traffic.of_batch[batch];
+        loads.kept[nodes[batch]] += kept(batch);
     }
 }
 
@@ -62,6 +66,7 @@ inline void read_column(node_traffic const& traffic, std::uint32_t node, busiest
     std::size_t const entries = traffic.offsets.back();
     room.column.assign(traffic.of_batch.size(), 0);
     room.drawing.clear();
+    room.drawing.reserve(traffic.of_batch.size());
     std::uint32_t batch = 0;
     for (std::size_t start = 0; start < entries; start += block) {
         std::size_t const end = std::min(start + block, entries);
@@ -90,6 +95,7 @@ inline void read_column(node_traffic const& traffic, std::uint32_t node, busiest
     std::size_t const size = slots.size(node);
     auto& sorted = room.sorted;
     sorted.clear();
+    sorted.reserve(traffic.of_batch.size());
     for (std::uint32_t const batch : room.drawing) {
         sorted.push_back(room.column[batch]);
     }

@@ -20,24 +20,23 @@
 
 namespace evenkeel::detail {
 
-/// The memory of `seat_inside_nodes`.
+/// The memory of `seat_inside_nodes`, for the node at hand.
 struct inside_room {
-    matching_room matching;
-    auction_room auction;
-    std::vector<std::uint64_t> from_rank;  ///< of the node at hand: what its batches draw from each of its ranks
-
-    // Sparse, for nodes too large for a table of batches and ranks.
+    // What its batches draw from its ranks, as the gains of an assignment.
     std::vector<std::uint32_t> places;
     std::vector<std::uint64_t> values;
     std::vector<std::uint32_t> offsets;
-    std::vector<std::uint32_t> ones;  ///< 0, 1, 2, ...: one slot per rank
+    std::vector<std::uint64_t> sums;       ///< of the batch at hand, by rank; zero between batches
+    std::vector<std::uint64_t> from_rank;  ///< of all batches
+
+    matching_room matching;
+    wish_list wishes;
+    auction_room auction;
+    std::vector<std::uint32_t> single_slots;  ///< 0, 1, 2, ...
 
     std::vector<std::pair<std::uint64_t, std::uint32_t>> senders;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> receivers;
 };
-
-/// Up to this many ranks per node, the rank that keeps most bytes is found exactly.
-inline constexpr std::uint32_t largest_exact_node = 64;
 
 /// What the choice of ranks needs to know.
 struct inside_view {
@@ -64,52 +63,50 @@ void for_each_local(inside_view const& view, std::uint32_t entry, Visit visit) {
     }
 }
 
-/// Of one node with few ranks: who keeps what as a table, and the best pairs of it.
-inline void match_densely(inside_view const& view, std::span<std::uint32_t const> batches,
-                          std::span<std::uint32_t const> entries, inside_room& room) {
-    auto const size = static_cast<std::uint32_t>(batches.size());
-    room.matching.values.assign(std::size_t{size} * size, 0);
-    for (std::uint32_t row = 0; row < size; ++row) {
-        for_each_local(view, entries[batches[row]], [&](std::uint32_t local, std::uint64_t bytes) {
-            room.matching.values[std::size_t{row} * size + local] += bytes;
-            room.from_rank[local] += bytes;
-        });
-    }
-    best_matching(size, size, room.matching);
-}
-
-/// Of one node with many ranks: the pairs of an auction, within `increment` per batch of the best.
-inline void match_sparsely(inside_view const& view, std::span<std::uint32_t const> batches,
-                           std::span<std::uint32_t const> entries, std::uint64_t increment, inside_room& room) {
-    auto const size = static_cast<std::uint32_t>(batches.size());
+/// Collects what the batches of a node draw from its ranks.
+inline void read_node(inside_view const& view, std::span<std::uint32_t const> batches,
+                      std::span<std::uint32_t const> entries, inside_room& room) {
     room.places.clear();
     room.values.clear();
     room.offsets.assign(1, 0);
-    auto& sums = room.matching.values;
-    sums.assign(size, 0);
+    room.sums.resize(batches.size());
+    room.from_rank.assign(batches.size(), 0);
     for (std::uint32_t const batch : batches) {
-        auto const first = static_cast<std::ptrdiff_t>(room.places.size());
+        std::size_t const first = room.places.size();
         for_each_local(view, entries[batch], [&](std::uint32_t local, std::uint64_t bytes) {
-            if (sums[local] == 0) {
+            if (room.sums[local] == 0) {
                 room.places.push_back(local);
             }
-            sums[local] += bytes;
+            room.sums[local] += bytes;
             room.from_rank[local] += bytes;
         });
-        for (auto place = room.places.begin() + first; place != room.places.end(); ++place) {
-            room.values.push_back(std::exchange(sums[*place], 0));
+        for (std::size_t place = first; place < room.places.size(); ++place) {
+            room.values.push_back(std::exchange(room.sums[room.places[place]], 0));
         }
         room.offsets.push_back(static_cast<std::uint32_t>(room.places.size()));
     }
-    room.ones.resize(size + 1);
-    std::iota(room.ones.begin(), room.ones.end(), 0U);
-    hold_auction({room.places, room.values, room.offsets}, room.ones, increment, room.auction);
-    room.matching.row_of.assign(size, nobody);
-    room.matching.column_of.assign(size, nobody);
-    for (std::uint32_t row = 0; row < size; ++row) {
-        if (std::uint32_t const won = room.auction.won[row]; won != nobody) {
-            room.matching.row_of[room.places[won]] = row;
-            room.matching.column_of[row] = room.places[won];
+}
+
+/// The pairs of batches and ranks of a node that keep most: exactly for up to `most_matched` ranks, above within
+/// `increment` per batch.
+inline void match_node(std::uint32_t size, std::uint64_t increment, inside_room& room) {
+    gains const gains{room.places, room.values, room.offsets};
+    if (size <= most_matched) {
+        best_matching(gains, size, room.matching);
+        return;
+    }
+    room.single_slots.resize(size + 1);
+    std::iota(room.single_slots.begin(), room.single_slots.end(), 0U);
+    room.wishes.resize(size);
+    for (std::size_t local = 0; local < size; ++local) {
+        room.wishes.set(local, choose(room.offsets, local, [&](auto entry) { return room.values[entry]; }));
+    }
+    hold_auction(gains, room.single_slots, increment, room.wishes, 1, room.auction);
+    room.matching.won.assign(room.auction.won.begin(), room.auction.won.end());
+    room.matching.bidder_of.assign(size, nobody);
+    for (std::uint32_t local = 0; local < size; ++local) {
+        if (std::uint32_t const won = room.matching.won[local]; won != nobody) {
+            room.matching.bidder_of[room.places[won]] = local;
         }
     }
 }
@@ -121,12 +118,12 @@ inline void level_the_rest(inside_view const& view, std::uint32_t first, std::sp
     room.senders.clear();
     room.receivers.clear();
     for (std::uint32_t local = 0; local < batches.size(); ++local) {
-        if (room.matching.row_of[local] == nobody) {
+        if (room.matching.bidder_of[local] == nobody) {
             std::uint32_t const leader = view.slots.leaders[view.slots.ranks[first + local]];
             // Counted down from the top, so that the order rises for both.
             room.senders.emplace_back(most_bytes - (view.traffic.home_bytes[leader] - room.from_rank[local]), local);
         }
-        if (room.matching.column_of[local] == nobody) {
+        if (room.matching.won[local] == nobody) {
             std::uint32_t const batch = batches[local];
             std::uint64_t const kept = entries[batch] == nobody ? 0 : view.traffic.bytes[entries[batch]];
             room.receivers.emplace_back(view.traffic.of_batch[batch] - kept, batch);
@@ -139,35 +136,34 @@ inline void level_the_rest(inside_view const& view, std::uint32_t first, std::sp
 /// Chooses the rank of every batch within its node: the ranks that keep most bytes, then those that level what ranks
 /// carry over the slow links.
 ///
-/// @param increment  See `match_sparsely`.
+/// @param increment  See `match_node`.
 /// @return           The bytes that stay on their rank.
-/// @complexity O(ranks of a node) per batch as a rule, that squared at worst
+/// @complexity O(items kept in their node + ranks) as a rule
 inline std::uint64_t seat_inside_nodes(inside_view const& view, std::uint64_t increment, inside_room& room,
                                        seating& seats) {
     std::uint64_t kept = 0;
     seats.rank_of.resize(seats.batches.size());
+    // However the bytes of a plan lie, the next one needs no more.
+    room.places.reserve(view.plan.items.size());
+    room.values.reserve(view.plan.items.size());
+    room.senders.reserve(seats.batches.size());
+    room.receivers.reserve(seats.batches.size());
+    room.sums.clear();
     for (std::size_t node = 0; node < view.slots.nodes(); ++node) {
         std::uint32_t const first = view.slots.offsets[node];
-        auto const batches = std::span<std::uint32_t const>{seats.batches}.subspan(first, view.slots.size(node));
-        room.from_rank.assign(batches.size(), 0);
-        bool const dense = batches.size() <= largest_exact_node;
-        if (dense) {
-            match_densely(view, batches, seats.entries, room);
-        } else {
-            match_sparsely(view, batches, seats.entries, increment, room);
-        }
-        for (std::size_t local = 0; local < batches.size(); ++local) {
-            if (std::uint32_t const column = room.matching.column_of[local]; column != nobody) {
-                seats.rank_of[batches[local]] = view.slots.ranks[first + column];
-                kept += dense ? room.matching.values[local * batches.size() + column]
-                              : room.values[room.auction.won[local]];
+        std::uint32_t const size = view.slots.size(node);
+        auto const batches = std::span<std::uint32_t const>{seats.batches}.subspan(first, size);
+        read_node(view, batches, seats.entries, room);
+        match_node(size, increment, room);
+        for (std::size_t local = 0; local < size; ++local) {
+            if (std::uint32_t const won = room.matching.won[local]; won != nobody) {
+                seats.rank_of[batches[local]] = view.slots.ranks[first + room.places[won]];
+                kept += room.values[won];
             }
         }
         level_the_rest(view, first, batches, seats.entries, room);
         for (std::size_t pair = 0; pair < room.senders.size(); ++pair) {
-            std::uint32_t const batch = room.receivers[pair].second;
-            std::uint32_t const local = room.senders[pair].second;
-            seats.rank_of[batch] = view.slots.ranks[first + local];
+            seats.rank_of[room.receivers[pair].second] = view.slots.ranks[first + room.senders[pair].second];
         }
     }
     return kept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/plan.hpp>
+#include <evenkeel/place/detail/auction.hpp>
 #include <evenkeel/place/detail/node_slots.hpp>
 
 namespace evenkeel::detail {
@@ -28,6 +30,7 @@ struct node_traffic {
     std::vector<std::uint64_t> of_batch;    ///< all bytes of each batch
     std::vector<std::uint64_t> kept;        ///< of each batch, on the node of the rank that it was given
     std::vector<std::uint64_t> home_bytes;  ///< of each world rank
+    wish_list wishes;                       ///< of each batch, for nodes
     std::uint64_t total = 0;
 
     // The items behind an entry, by their positions in `plan.items`: the latest, one more than its position, then from
@@ -37,9 +40,52 @@ struct node_traffic {
 
     std::vector<std::uint32_t> entry_of;  ///< by node: one more than its latest entry
     std::vector<std::uint64_t> seen;      ///< one bit per item
+    std::vector<std::uint32_t> sources;   ///< home of some items, by position less that of the first of them
+    std::vector<std::uint64_t> sizes;     ///< the bytes of the same
 };
 
 enum class measured : std::uint8_t { sound, no_partition, homeless, overflow };
+
+/// Whether every item is there once.
+[[nodiscard]] inline bool all_once(std::span<item_id const> items, std::vector<std::uint64_t>& seen) {
+    seen.assign(items.size() / 64 + 1, 0);
+    std::uint64_t twice = 0;
+    for (item_id const id : items) {
+        std::size_t const item = to_index(id);
+        if (item >= items.size()) {
+            return false;
+        }
+        std::uint64_t const bit = std::uint64_t{1} << (item % 64);
+        twice |= seen[item / 64] & bit;
+        seen[item / 64] |= bit;
+    }
+    return twice == 0;
+}
+
+/// Fetches homes and sizes of `items`, which are scattered over memory.
+///
+/// In a loop of their own the fetches overlap; mixed with stores whose addresses depend on what was fetched, they would
+/// wait for each other.
+[[nodiscard]] inline measured fetch(std::span<item_id const> items, layout const& home,
+                                    std::span<std::uint64_t const> item_bytes, node_traffic& traffic) {
+    if (traffic.sources.size() < items.size()) {
+        traffic.sources.resize(items.size());
+        traffic.sizes.resize(items.size());
+    }
+    std::uint64_t bits = 0;
+    std::size_t farthest = 0;
+    for (std::size_t position = 0; position < items.size(); ++position) {
+        std::size_t const item = to_index(items[position]);
+        std::size_t const source = to_index(home.places[item].rank);
+        farthest = std::max(farthest, source);
+        bits |= item_bytes[item];
+        traffic.sources[position] = static_cast<std::uint32_t>(source);
+        traffic.sizes[position] = item_bytes[item];
+    }
+    return farthest >= traffic.home_bytes.size() ? measured::homeless
+           : bits > most_bytes                   ? measured::overflow
+                                                 : measured::sound;
+}
 
 /// Fills `traffic`; says what is wrong with the arguments if it cannot be done.
 ///
@@ -48,50 +94,55 @@ inline measured measure(plan const& plan, layout const& home, node_slots const& 
                         std::span<std::uint64_t const> item_bytes, node_traffic& traffic) {
     std::size_t const items = home.size();
     std::size_t const batches = slots.node_of_rank.size();
-    std::size_t const world = slots.node_of_world.size();
     traffic.nodes.resize(items + 1);
     traffic.bytes.resize(items + 1);
-    traffic.offsets.resize(batches + 1);
+    traffic.offsets.assign(batches + 1, 0);
     traffic.of_batch.resize(batches);
     traffic.kept.resize(batches);
-    traffic.home_bytes.assign(world, 0);
+    traffic.wishes.resize(batches);
+    traffic.home_bytes.assign(slots.node_of_world.size(), 0);
     traffic.latest.resize(items + 1);
     traffic.earlier.resize(items);
     traffic.entry_of.assign(slots.nodes(), 0);
-    traffic.seen.assign(items / 64 + 1, 0);
+    if (!all_once(plan.items, traffic.seen)) {
+        return measured::no_partition;
+    }
 
     auto* const nodes = traffic.nodes.data();
     auto* const bytes = traffic.bytes.data();
     auto* const latest = traffic.latest.data();
     auto* const entry_of = traffic.entry_of.data();
-    auto* const seen = traffic.seen.data();
+    constexpr std::size_t chunk = 1024;
+    std::size_t fetched = 0;
+    std::size_t base = 0;
     std::uint64_t total = 0;
-    std::uint64_t twice = 0;
-    std::uint64_t beyond = 0;
+    std::uint64_t sums = 0;
     std::uint32_t count = 0;
     for (std::size_t batch = 0; batch < batches; ++batch) {
         std::uint32_t const first = count;
         std::uint64_t const before = total;
+        std::size_t const start = plan.offsets[batch * plan.micro_batches];
         std::size_t const last = plan.offsets[(batch + 1) * plan.micro_batches];
-        for (std::size_t position = plan.offsets[batch * plan.micro_batches]; position < last; ++position) {
-            std::size_t const item = to_index(plan.items[position]);
-            if (item >= items) {
-                return measured::no_partition;
+        if (last > fetched) {
+            base = start;
+            fetched = std::max(last, std::min(start + chunk, items));
+            auto const found = fetch(std::span{plan.items}.subspan(base, fetched - base), home, item_bytes, traffic);
+            if (found != measured::sound) {
+                return found;
             }
-            std::uint64_t const bit = std::uint64_t{1} << (item % 64);
-            twice |= seen[item / 64] & bit;
-            seen[item / 64] |= bit;
-            std::size_t const source = to_index(home.places[item].rank);
-            if (source >= world) {
-                return measured::homeless;
-            }
-            std::uint64_t const size = item_bytes[item];
-            beyond |= size | (total += size);
+        }
+        choice wish;
+        bool repeated = false;
+        for (std::size_t position = start; position < last; ++position) {
+            std::uint32_t const source = traffic.sources[position - base];
+            std::uint64_t const size = traffic.sizes[position - base];
+            sums |= total += size;
             traffic.home_bytes[source] += size;
             // Entries ascend, so the latest entry of a node is of this batch if it is not below the batch's first.
             std::uint32_t const node = slots.node_of_world[source];
             std::uint32_t const known = entry_of[node];
             if (known > first) {
+                repeated = true;
                 bytes[known - 1] += size;
                 traffic.earlier[position] = latest[known - 1];
                 latest[known - 1] = static_cast<std::uint32_t>(position + 1);
@@ -102,18 +153,22 @@ inline measured measure(plan const& plan, layout const& home, node_slots const& 
             bytes[count] = size;
             latest[count] = static_cast<std::uint32_t>(position + 1);
             traffic.earlier[position] = 0;
+            wish.see(count, size);
             count += static_cast<std::uint32_t>(size != 0);
             entry_of[node] = size != 0 ? count : known;
         }
         std::uint32_t const own = entry_of[slots.node_of_rank[batch]];
-        traffic.offsets[batch] = first;
+        traffic.offsets[batch + 1] = count;
+        if (repeated) {
+            wish = choose(traffic.offsets, batch, [&](auto entry) { return bytes[entry]; });
+        }
+        traffic.wishes.set(batch, wish);
         traffic.of_batch[batch] = total - before;
         traffic.kept[batch] = own > first ? bytes[own - 1] : 0;
     }
-    traffic.offsets[batches] = count;
     traffic.total = total;
     // Neither a size nor a sum below 2^62 reaches the two upper bits, and sums wrap only past them.
-    return twice != 0 ? measured::no_partition : beyond > most_bytes ? measured::overflow : measured::sound;
+    return sums > most_bytes ? measured::overflow : measured::sound;
 }
 
 }  // namespace evenkeel::detail

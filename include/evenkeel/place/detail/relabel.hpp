@@ -34,33 +34,28 @@ inline std::uint64_t seat_on_nodes(double precision, relabel_room& room, std::ui
     auto const& traffic = room.traffic;
     std::size_t const batches = traffic.of_batch.size();
     std::size_t const entries = traffic.offsets.back();
-    std::uint64_t wished = 0;
-    std::uint64_t largest = 0;
-    for (std::size_t batch = 0; batch < batches; ++batch) {
-        std::uint64_t best = 0;
-        for (std::size_t entry = traffic.offsets[batch]; entry < traffic.offsets[batch + 1]; ++entry) {
-            best = std::max(best, traffic.bytes[entry]);
-        }
-        wished += best;
-        largest = std::max(largest, best);
-    }
-
-    // Where a byte is too coarse a step, bytes are counted in parts of which a byte has more than there are batches: what
-    // the increments of all batches add up to is then less than a byte, so nothing.
-    double const allowed = precision * static_cast<double>(wished) / static_cast<double>(batches);
-    std::uint64_t parts = 1;
+    auto const nodes = std::span{traffic.nodes}.first(entries);
     auto values = std::span<std::uint64_t const>{traffic.bytes}.first(entries);
+    std::uint64_t const wished = traffic.wishes.sum;
+
+    // Few batches are done in no time, so they may as well be done better.
+    constexpr std::size_t few = 512;
+    // Where a byte is too coarse a step, bytes are counted in parts of which a byte has more than there are batches:
+    // what the increments of all batches add up to is then less than a byte, so nothing.
+    double const allowed = precision * static_cast<double>(wished) / static_cast<double>(batches + few);
+    std::uint64_t parts = 1;
     if (allowed < static_cast<double>(std::min<std::size_t>(batches, 64)) &&
-        largest <= most_bytes / (2 * (batches + 1))) {
+        wished <= most_bytes / (2 * (batches + 1))) {
         parts = batches + 1;
+        room.scaled.reserve(traffic.nodes.size());
         room.scaled.resize(entries);
         std::transform(values.begin(), values.end(), room.scaled.begin(), [&](auto value) { return value * parts; });
         values = room.scaled;
     }
     increment = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(allowed * static_cast<double>(parts)));
 
-    gains const gains{std::span{traffic.nodes}.first(entries), values, traffic.offsets};
-    hold_auction(gains, room.slots.offsets, increment, room.auction);
+    gains const gains{nodes, values, traffic.offsets};
+    hold_auction(gains, room.slots.offsets, increment, traffic.wishes, parts, room.auction);
     increment = std::max<std::uint64_t>(1, increment / parts);
     std::uint64_t const most = std::min(wished, traffic.total);
     std::uint64_t const bound =
@@ -96,12 +91,12 @@ inline void write_relabelled(plan const& given, std::span<std::uint32_t const> r
     *offset = given.items.size();
 }
 
-/// The bytes that stay on their rank in the plan as given.
-[[nodiscard]] inline std::uint64_t kept_on_ranks_as_given(inside_view const& view, seating const& given) {
+/// The bytes that stay on their rank in the plan as given, `seats` being those of that plan.
+[[nodiscard]] inline std::uint64_t kept_on_ranks_as_given(inside_view const& view, seating const& seats) {
     std::uint64_t kept = 0;
-    for (std::size_t batch = 0; batch < given.entries.size(); ++batch) {
+    for (std::size_t batch = 0; batch < seats.entries.size(); ++batch) {
         std::uint32_t const own = view.slots.local_of_world[view.slots.leaders[batch]];
-        for_each_local(view, given.entries[batch],
+        for_each_local(view, seats.entries[batch],
                        [&](std::uint32_t local, std::uint64_t bytes) { kept += local == own ? bytes : 0; });
     }
     return kept;
@@ -138,10 +133,10 @@ inline void relabel(plan const& plan, layout const& home, topology const& topolo
     inside_view const view{room.slots, room.traffic, plan, home, bytes};
     std::uint64_t increment = 1;
     std::uint64_t const most_kept = seat_on_nodes(options.precision, room, increment);
-    seat_as_given(room.slots, room.traffic, room.given);
-    std::uint64_t const least_kept = room.given.kept;
+    std::uint64_t const least_kept =
+        std::accumulate(room.traffic.kept.begin(), room.traffic.kept.end(), std::uint64_t{0});
     if (seats.kept <= least_kept) {
-        seats = room.given;
+        seat_as_given(room.slots, room.traffic, seats);
     }
     result.total = room.traffic.total;
     result.between_nodes_bound = result.total - most_kept;
@@ -150,23 +145,30 @@ inline void relabel(plan const& plan, layout const& home, topology const& topolo
     result.busiest_node_bound = (result.between_nodes_bound + nodes - 1) / nodes;
 
     if (options.objective == relabel_objective::busiest) {
-        result.busiest_node_bound = std::max(
-            result.busiest_node_bound, relieve_busiest(room.slots, room.traffic, least_kept, room.busiest, seats));
-        std::uint64_t const reached = room.busiest.loads.busy(room.busiest.loads.busiest());
-        count_loads(room.slots, room.traffic, room.given, room.busiest.loads);
-        if (room.busiest.loads.busy(room.busiest.loads.busiest()) < reached) {
-            seats = room.given;
+        auto& loads = room.busiest.loads;
+        auto const relieve = [&] {
             result.busiest_node_bound = std::max(
                 result.busiest_node_bound, relieve_busiest(room.slots, room.traffic, least_kept, room.busiest, seats));
+        };
+        relieve();
+        std::uint64_t const reached = loads.busy(loads.busiest());
+        count_loads(
+            room.slots, room.traffic, room.slots.node_of_rank,
+            [&](std::uint32_t batch) { return room.traffic.kept[batch]; }, loads);
+        if (loads.busy(loads.busiest()) < reached) {
+            seat_as_given(room.slots, room.traffic, seats);
+            relieve();
         }
     }
 
     std::uint64_t kept_on_ranks = seat_inside_nodes(view, increment, room.inside, seats);
-    count_loads(room.slots, room.traffic, seats, room.busiest.loads);
+    count_loads(
+        room.slots, room.traffic, seats.nodes, [&](std::uint32_t batch) { return seats.kept_by(batch, room.traffic); },
+        room.busiest.loads);
     result.busiest_node = room.busiest.loads.busy(room.busiest.loads.busiest());
     // Nothing gained is no reason to move anybody.
-    if (seats.kept == least_kept && seats.nodes == room.given.nodes) {
-        std::uint64_t const as_given = kept_on_ranks_as_given(view, room.given);
+    if (seats.kept == least_kept && seats.nodes == room.slots.node_of_rank) {
+        std::uint64_t const as_given = kept_on_ranks_as_given(view, seats);
         if (kept_on_ranks <= as_given) {
             kept_on_ranks = as_given;
             std::iota(seats.rank_of.begin(), seats.rank_of.end(), 0U);

@@ -63,8 +63,13 @@ struct exchange_of_batches {
                 consider(slot, other);
             }
         } else {
+            // Only a batch that draws less from elsewhere can make it receive less.
+            std::uint32_t const batch = seats.batches[slot];
+            std::uint64_t const draws = traffic.of_batch[batch] - room.column[batch];
             for (std::uint32_t other = 0; other < seats.nodes.size(); ++other) {
-                consider(slot, other);
+                if (traffic.of_batch[other] - room.column[other] < draws) {
+                    consider(slot, other);
+                }
             }
         }
     }
@@ -78,7 +83,8 @@ struct exchange_of_batches {
 /// @complexity O(entries + ranks) per exchange; a handful of exchanges as a rule, at most one per rank
 inline std::uint64_t relieve_busiest(node_slots const& slots, node_traffic const& traffic, std::uint64_t least_kept,
                                      busiest_room& room, seating& seats) {
-    count_loads(slots, traffic, seats, room.loads);
+    count_loads(
+        slots, traffic, seats.nodes, [&](std::uint32_t batch) { return seats.kept_by(batch, traffic); }, room.loads);
     std::uint64_t bound = 0;
     auto read = std::numeric_limits<std::size_t>::max();
     for (std::size_t step = 0; step <= seats.nodes.size(); ++step) {
