@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstddef>
+
+namespace evenkeel {
+
+/// How one replica of a submodule is cut: each stage holds a run of its layers, each layer is cut over `tp` GPUs.
+struct parallelism {
+    std::size_t tp = 1;
+    std::size_t pp = 1;
+
+    /// What one replica takes.
+    [[nodiscard]] std::size_t gpus() const noexcept { return tp * pp; }
+
+    friend auto operator<=>(parallelism const&, parallelism const&) = default;
+};
+
+}  // namespace evenkeel
