@@ -3,10 +3,10 @@
 //
 // Prints:
 //     rank 0 drew 700 120 90 300 and runs 2600
-//     rank 1 drew 60 1500 80 110 and runs 80 2500 40
-//     rank 2 drew 2500 2600 350 40 and runs 700 120 90 300 60 1500
-//     rank 3 drew 900 150 1200 70 and runs 110 350 900 150 1200 70
-//     busiest rank / mean: 2.093 as drawn, 1.003 as planned; no plan is below 1.000
+//     rank 1 drew 60 1500 80 110 and runs 120 2500
+//     rank 2 drew 2500 2600 350 40 and runs 1500 350 900
+//     rank 3 drew 900 150 1200 70 and runs 700 90 300 60 80 110 40 150 1200 70
+//     busiest rank / mean: 2.093 as drawn, 1.002 as planned; no plan is below 1.002
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
