@@ -83,6 +83,25 @@ TYPED_TEST(exchange_on, carries_large_messages_both_ways_at_once) {
     });
 }
 
+TYPED_TEST(exchange_on, completes_at_both_ends_of_a_message_that_one_of_them_copies) {
+    // Both wait at the same time for one copy that takes milliseconds.
+    this->run(2, [](comm::communicator& world) {
+        std::vector<std::byte> buffer(16'000'000);
+        for (int time = 0; time < 6; ++time) {
+            std::vector<comm::outgoing> sends;
+            std::vector<comm::incoming> receives;
+            if (world.rank() == world_rank{0}) {
+                sends.push_back({world_rank{1}, buffer});
+            } else {
+                receives.push_back({world_rank{0}, buffer});
+            }
+            auto exchange = world.exchange(sends, receives);
+            world.barrier().wait(patience);
+            exchange.wait(patience);
+        }
+    });
+}
+
 TYPED_TEST(exchange_on, matches_random_traffic) {
     this->run(4, [](comm::communicator& world) {
         for (std::size_t round = 0; round < 60; ++round) {

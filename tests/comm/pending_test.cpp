@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -151,6 +154,33 @@ TYPED_TEST(pending_on, frees_its_buffers_when_it_is_dropped) {
                 EXPECT_EQ(error.peer(), to_id<world_rank>(round % 4));
                 exchange = {};
                 box.reset();
+            }
+            world.barrier().wait(patience);
+        }
+    });
+}
+
+TYPED_TEST(pending_on, leaves_its_buffers_alone_once_it_is_dropped) {
+    // Rank 1 drops its part at some moment of a copy that takes milliseconds.
+    this->run(2, [](comm::communicator& world) {
+        constexpr std::size_t size = 16'000'000;
+        std::vector<std::byte> buffer(size);
+        for (int const microseconds : {0, 300, 1'000, 2'000}) {
+            auto const pair = world.split(0, 0, patience);
+            if (world.rank() == world_rank{0}) {
+                auto const error = error_of([&] {
+                    pair->exchange(std::array{comm::outgoing{world_rank{1}, buffer}}, {}).wait(patience);
+                    pair->barrier().wait(patience);
+                });
+                EXPECT_EQ(error.peer(), world_rank{1});
+            } else {
+                auto exchange = pair->exchange({}, std::array{comm::incoming{world_rank{0}, buffer}});
+                std::this_thread::sleep_for(std::chrono::microseconds{microseconds});
+                exchange = {};
+                std::memset(buffer.data(), 0x5a, size);
+                std::this_thread::sleep_for(std::chrono::milliseconds{5});
+                EXPECT_EQ(buffer[0], std::byte{0x5a});
+                EXPECT_EQ(std::memcmp(buffer.data(), buffer.data() + 1, size - 1), 0) << "some byte has changed";
             }
             world.barrier().wait(patience);
         }
