@@ -3,7 +3,7 @@
 //
 //     evenkeel_bench [--traces=DIR] [options of Google Benchmark]
 //
-// One row is `balance/<subject>/<workload>/<ranks>x<samples per rank>`. Subjects are `evenkeel`, `heap_lpt` (longest
+// Rows `relabel/...`: see relabel.hpp. The others are `balance/<subject>/<workload>/<ranks>x<samples per rank>`. Subjects are `evenkeel`, `heap_lpt` (longest
 // first as commonly written) and `std_sort`, the yardstick. Workloads are generated, or with --traces the phases of the
 // *.csv files in DIR, called `<file>.<phase>`. Counters: `gap` to the lower bound, `imbalance` = max / mean load.
 #include <algorithm>
@@ -30,6 +30,7 @@
 #include "examples/support/phases.hpp"
 #include "examples/support/trace.hpp"
 #include "examples/support/workloads.hpp"
+#include "relabel.hpp"
 
 namespace {
 
@@ -40,7 +41,7 @@ struct shape {
     std::size_t per_rank;
 };
 
-constexpr shape shapes[] = {{64, 40}, {256, 40}, {2560, 40}};
+constexpr shape shapes[] = {{64, 40}, {256, 40}, {2560, 40}, {2560, 8}};
 
 using batch = std::vector<std::uint64_t>;
 
@@ -93,6 +94,7 @@ void add_workload(std::string_view name, shape shape, batch const& lengths) {
     auto const ranks = rank_count{shape.ranks};
     add_row("evenkeel", name, shape, [=](benchmark::State& state) { evenkeel_balance(state, lengths, ranks); });
     add_row("heap_lpt", name, shape, [=](benchmark::State& state) { heap_lpt(state, lengths, ranks); });
+    bench::add_relabel_rows(name, shape.ranks, shape.per_rank, lengths);
 }
 
 void add_generated(shape shape) {

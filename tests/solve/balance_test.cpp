@@ -17,6 +17,7 @@
 #include <range/v3/view/istream.hpp>
 #include <range/v3/view/transform.hpp>
 
+#include <evenkeel/core/fingerprint.hpp>
 #include <evenkeel/core/partition.hpp>
 #include <evenkeel/cost/attention.hpp>
 #include <evenkeel/cost/linear.hpp>
@@ -150,6 +151,41 @@ TEST(balance, counts_fractions_of_a_unit_when_asked) {
 
     EXPECT_EQ(coarse.quality.total_load, 5u);
     EXPECT_EQ(fine.quality, (quality{.max_load = 254, .total_load = 507, .lower_bound = 254, .ranks = {2}}));
+}
+
+TEST(balance, stops_where_it_is_good_enough) {
+    // Longest first makes 10 of 5 4 3 3 3; the optimum is 9.
+    auto const lengths = std::vector{5, 4, 3, 3, 3};
+    EXPECT_EQ(balance(lengths, rank_count{2}, linear_cost{}).quality.max_load, 9u);
+    EXPECT_EQ(balance(lengths, rank_count{2}, linear_cost{}, {.tolerance = 0.11}).quality.max_load, 9u);
+    EXPECT_EQ(balance(lengths, rank_count{2}, linear_cost{}, {.tolerance = 0.12}).quality.max_load, 10u);
+    EXPECT_EQ(balance(lengths, rank_count{2}, linear_cost{}, {.tolerance = HUGE_VAL}).quality.max_load, 10u);
+    EXPECT_EQ(balance(std::vector{0}, rank_count{2}, linear_cost{}, {.tolerance = HUGE_VAL}).quality.max_load, 0u);
+}
+
+TEST(balance, meets_the_bound_with_many_samples_per_rank) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        auto const [lengths, ranks] = test::mixed_batch(seed, 64, 40);
+        EXPECT_EQ(balance(lengths, ranks, linear_cost{}).quality.gap(), 0) << "seed " << seed;
+    }
+}
+
+TEST(balance, comes_within_a_thousandth_of_the_bound_with_few_samples_per_rank) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        auto const [lengths, ranks] = test::sparse_batch(seed, 64, 4);
+        EXPECT_LE(balance(lengths, ranks, linear_cost{}, {.effort = 1000}).quality.gap(), 1e-3) << "seed " << seed;
+    }
+}
+
+TEST(balance, gives_the_same_plan_on_every_compiler_and_machine) {
+    // These numbers change when the algorithm does, and only then.
+    auto const [dense, ranks] = test::mixed_batch(1, 64, 40);
+    auto const sparse = test::sparse_batch(1, 64, 4);
+    auto const attention = attention_cost{.linear = 4096, .quadratic = 1};
+    EXPECT_EQ(fingerprint{}.add(balance(dense, ranks, linear_cost{}).plan).value(), 6528063667639944366u);
+    EXPECT_EQ(fingerprint{}.add(balance(dense, ranks, attention).plan).value(), 9538793268057595971u);
+    EXPECT_EQ(fingerprint{}.add(balance(sparse.lengths, sparse.ranks, linear_cost{}).plan).value(),
+              5279500291714092441u);
 }
 
 TEST(balance, refuses_values_that_make_no_sense) {

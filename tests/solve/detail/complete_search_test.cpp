@@ -39,6 +39,17 @@ TEST(complete_search, finds_what_longest_first_misses) {
     EXPECT_EQ(rank_of[3], rank_of[4]);
 }
 
+TEST(complete_search, tells_ranks_apart_whose_loads_differ_by_one) {
+    auto const items = weights{6, 6, 6, 5, 4, 3, 2};
+    std::vector<std::uint32_t> rank_of(items.size());
+    std::uint64_t busiest = 32;
+    step_budget steps{10'000};
+    complete_search complete;
+
+    EXPECT_TRUE(complete(items, 2, 0, busiest, rank_of, steps));
+    EXPECT_EQ(busiest, 16u);
+}
+
 TEST(complete_search, proves_nothing_when_it_runs_out_of_steps) {
     auto const items = weights{5, 4, 3, 3, 3};
     std::vector<std::uint32_t> rank_of{0, 1, 1, 0, 1};

@@ -79,6 +79,20 @@ TEST(exact_fill, fills_one_rank_after_the_other) {
     EXPECT_LT(steps.left(), 10'000u);
 }
 
+TEST(exact_fill, is_content_with_the_first_that_comes_close_enough) {
+    auto batch = test::sparse_batch(1, 64, 4);
+    auto& items = batch.lengths;
+    std::ranges::sort(items, std::ranges::greater{});
+    auto const total = std::accumulate(items.begin(), items.end(), std::uint64_t{0});
+    std::vector<std::uint32_t> rank_of(items.size());
+    step_budget steps{100'000};
+    exact_fill fill;
+    fill(items, total, 64, total / 64 + total / 64 / 20, rank_of, steps);
+
+    // Some twenty steps a rank; the search for the best would take ten times as many.
+    EXPECT_GT(steps.left(), 100'000 - 64 * 40);
+}
+
 class exact_fill_law : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(exact_fill_law, places_every_item_and_fills_all_but_the_last_ranks) {

@@ -101,38 +101,27 @@ class regroup {
 
     /// Finds what `part` and those after it get of the items `left`, a set of positions in `items_`.
     [[nodiscard]] bool share(std::size_t part, std::uint32_t left, std::uint64_t target, step_budget& steps) {
-        std::uint64_t sum = 0;
-        for (std::uint32_t rest = left; rest != 0; rest &= rest - 1) {
-            sum += items_[static_cast<std::size_t>(std::countr_zero(rest))].weight;
-        }
+        std::uint64_t const sum = sum_of(left);
         if (part == 2) {
             parts_[2] = left;
             return sum <= target - kept_[2];
         }
-
         // This part takes at most its room, and at least what the room of the others leaves over.
+        std::uint64_t at_most = target - kept_[part];
         std::uint64_t at_least = sum;
         bool alike = true;
         for (std::size_t other = part + 1; other < 3; ++other) {
             at_least -= std::min(at_least, target - kept_[other]);
             alike = alike && kept_[other] == kept_[part];
         }
-        std::uint64_t at_most = target - kept_[part];
-
         // Ranks that keep the same can change places, so the heaviest item may as well be here.
-        std::uint32_t fixed = 0;
-        if (alike && left != 0) {
-            fixed = left & (~left + 1);
-            std::uint64_t const heaviest = items_[static_cast<std::size_t>(std::countr_zero(fixed))].weight;
-            if (heaviest > at_most) {
-                return false;
-            }
-            at_least -= std::min(at_least, heaviest);
-            at_most -= heaviest;
-        }
-        if (at_least > at_most) {
+        std::uint32_t const fixed = alike ? left & (~left + 1) : 0;
+        std::uint64_t const fixed_sum = sum_of(fixed);
+        at_least -= std::min(at_least, fixed_sum);
+        if (fixed_sum > at_most || at_least > at_most - fixed_sum) {
             return false;
         }
+        at_most -= fixed_sum;
 
         half lower;
         half upper;
@@ -167,6 +156,14 @@ class regroup {
             }
         }
         return false;
+    }
+
+    [[nodiscard]] std::uint64_t sum_of(std::uint32_t positions) const noexcept {
+        std::uint64_t sum = 0;
+        for (; positions != 0; positions &= positions - 1) {
+            sum += items_[static_cast<std::size_t>(std::countr_zero(positions))].weight;
+        }
+        return sum;
     }
 
     /// Half of the items that are left: their weights, and where they are in `items_`.
