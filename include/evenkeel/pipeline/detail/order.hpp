@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,8 +16,10 @@
 namespace evenkeel::detail {
 
 /// What `one` needs on its own device that is not in `done`; empty if it may run.
-[[nodiscard]] inline std::optional<instruction> missing_before(schedule const& pipeline, pass_table const& done,
-                                                               instruction const& one) {
+///
+/// @param all  What the schedule has.
+[[nodiscard]] inline std::optional<instruction> missing_before(schedule const& pipeline, pass_table const& all,
+                                                               pass_table const& done, instruction const& one) {
     using enum instruction_kind;
     std::size_t const stage = to_index(one.stage);
     bool const is_last = stage + 1 == pipeline.stages;
@@ -28,13 +29,8 @@ namespace evenkeel::detail {
             missing = instruction{kind, to_id<stage_id>(of_stage), static_cast<std::uint32_t>(number)};
         }
     };
-    // A stage has a backward or its parts; only who reports a fault has to know which.
     auto const need_gradient_of = [&](std::size_t of_stage) {
-        if (!done.has(backward, of_stage, one.number) && !done.has(input_gradient, of_stage, one.number)) {
-            instruction const part{input_gradient, to_id<stage_id>(of_stage), one.number};
-            bool const in_parts = std::ranges::find(pipeline.instructions, part) != pipeline.instructions.end();
-            need(in_parts ? input_gradient : backward, of_stage, one.number);
-        }
+        need(all.has(backward, of_stage, one.number) ? backward : input_gradient, of_stage, one.number);
     };
     switch (one.kind) {
         case forward:
@@ -73,11 +69,15 @@ namespace evenkeel::detail {
 ///
 /// Every instruction is there.
 inline void check_order(schedule const& pipeline, fault_list& faults) {
+    pass_table all{pipeline};
+    for (auto const& one : pipeline.instructions) {
+        all.add(one);
+    }
     pass_table done{pipeline};
     std::vector<std::uint32_t> next_forward(pipeline.stages);
     for (std::size_t device = 0; device < pipeline.devices(); ++device) {
         for (auto const& one : pipeline[to_id<device_id>(device)]) {
-            if (auto const missing = missing_before(pipeline, done, one)) {
+            if (auto const missing = missing_before(pipeline, all, done, one)) {
                 faults.add(fault_kind::too_early, device, one,
                            " stands before " + faults.name(*missing) + ", which it needs");
             }
