@@ -3,10 +3,10 @@
 //
 //     evenkeel_bench [--traces=DIR] [options of Google Benchmark]
 //
-// Rows `relabel/...`: see relabel.hpp. The others are `balance/<subject>/<workload>/<ranks>x<samples per rank>`, with the
-// subjects `evenkeel`, `heap_lpt` (longest first as commonly written) and `std_sort`, the yardstick. Workloads are
-// generated, or with --traces the phases of the *.csv files in DIR, called `<file>.<phase>`. Counters: `gap` to the lower
-// bound, `imbalance` = max / mean load.
+// Rows `relabel/...`: see relabel.hpp. The others are `balance/<subject>/<workload>/<ranks>x<samples per rank>`, with
+// the subjects `evenkeel`, `heap_lpt` (longest first as commonly written) and `std_sort`, the yardstick. Workloads are
+// generated, or with --traces the phases of the *.csv files in DIR, called `<file>.<phase>`. Counters: `gap` to the
+// lower bound, `imbalance` = max / mean load.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
