@@ -79,8 +79,8 @@ struct machine {
     /// The most samples that fit into a micro-batch.
     [[nodiscard]] std::uint64_t largest(schedule const& drawn) const {
         std::uint64_t samples = 0;
-        while (fits(drawn, samples + 1)) {
-            ++samples;
+        for (std::uint64_t more = std::uint64_t{1} << 14U; more > 0; more /= 2) {
+            samples += fits(drawn, samples + more) ? more : 0;
         }
         return samples;
     }

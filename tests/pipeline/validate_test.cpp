@@ -196,7 +196,7 @@ std::vector<std::vector<schedule>> small_schedules() {
         {zero_bubble_h1(stage_count{3}, {3})},
         {interleaved(device_count{2}, stage_count{4}, {2})},
     };
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (std::uint64_t seed = 0; seed < 24; ++seed) {
         result.push_back(test::schedule_generator{seed}.draw());
     }
     return result;

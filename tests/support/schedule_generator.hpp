@@ -23,7 +23,9 @@ class schedule_generator {
     explicit schedule_generator(std::uint64_t seed) : random_{seed} {}
 
     std::vector<schedule> draw() {
-        pipelines_.assign(1 + below(3), {});
+        // Mostly one, for they are small enough to draw thousands; sometimes two or three.
+        std::size_t const chance = below(8);
+        pipelines_.assign(chance == 0 ? 3 : chance <= 2 ? 2 : 1, {});
         std::size_t const syncs = below(4);
         for (auto& own : pipelines_) {
             start(own, syncs);
