@@ -22,6 +22,7 @@
 #include <evenkeel/cost/attention.hpp>
 #include <evenkeel/cost/linear.hpp>
 #include <evenkeel/solve/balance.hpp>
+#include <evenkeel/solve/lower_bound.hpp>
 
 #include "tests/support/batches.hpp"
 #include "tests/support/oracle.hpp"
@@ -316,6 +317,20 @@ TEST_P(balance_law, is_never_worse_than_longest_first) {
         EXPECT_LE(even.quality.max_load, test::longest_first_load(lengths, ranks));
         EXPECT_GE(even.quality.max_load, even.quality.lower_bound);
     }
+}
+
+TEST_P(balance_law, holds_for_quadratic_costs) {
+    auto const [lengths, ranks] = test::mixed_batch(GetParam(), 1 + GetParam() % 29, 1 + GetParam() % 23);
+    auto const model = attention_cost{.linear = 100, .quadratic = 1, .fixed = 7};
+    std::vector<std::uint64_t> weights;
+    for (auto const length : lengths) {
+        weights.push_back(model.weight(length));
+    }
+    auto const even = balance(lengths, ranks, model);
+    EXPECT_NO_THROW(require_partition("test", even.plan, lengths.size()));
+    EXPECT_EQ(even.quality.max_load, test::busiest_load(even.plan, weights));
+    EXPECT_LE(even.quality.max_load, test::longest_first_load(weights, ranks));
+    EXPECT_GE(even.quality.max_load, lower_bound(weights, ranks));
 }
 
 TEST_P(balance_law, lengths_in_another_order_give_the_same_loads) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -74,14 +75,15 @@ class search {
             steps.give_back(part);
             if (!reached) {
                 missed = std::max(missed, target);
-            } else if (last) {
-                // With more steps or other partners, what was missed before may be within reach.
-                missed = goal - 1;
-                last = false;
             }
             if (std::uint64_t const busiest = placement_.busiest_load(); busiest < best.busiest) {
                 best.busiest = busiest;
                 placement_.store(rank_of);
+            }
+            if (best.busiest <= missed) {
+                // With other partners or more steps, what was missed is met after all; so may be what is lower.
+                missed = goal - 1;
+                last = false;
             }
         }
     }
@@ -89,6 +91,7 @@ class search {
   private:
     [[nodiscard]] static std::uint64_t next_target(std::size_t turn, std::uint64_t goal, std::uint64_t missed,
                                                    std::uint64_t busiest) noexcept {
+        assert(goal < busiest && missed < busiest);
         std::uint64_t const close = std::max<std::uint64_t>(1, goal / 1024);
         if (turn == 0 && busiest - goal > close) {
             return goal + close;
