@@ -19,6 +19,12 @@ namespace evenkeel::detail {
 /// Differences and sums of two numbers of bytes are taken without a check, signed, all over this room.
 inline constexpr std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max() >> 2;
 
+/// The bytes of an item and the world rank that drew it.
+struct drawn_item {
+    std::uint64_t size = 0;
+    std::uint32_t source = 0;
+};
+
 /// The bytes that each batch draws from each node, as far as there are any, and the sums over batches and over homes.
 ///
 /// Batch j has the entries `offsets[j] .. offsets[j + 1])`; a node is in it at most once.
@@ -40,8 +46,8 @@ struct node_traffic {
 
     std::vector<std::uint32_t> entry_of;  ///< by node: one more than its latest entry
     std::vector<std::uint64_t> seen;      ///< one bit per item
-    std::vector<std::uint32_t> sources;   ///< home of some items, by position less that of the first of them
-    std::vector<std::uint64_t> sizes;     ///< the bytes of the same
+    std::vector<drawn_item> items;
+    std::vector<drawn_item> chunk;  ///< some of them in the order of the plan
 };
 
 enum class measured : std::uint8_t { sound, no_partition, homeless, overflow };
@@ -62,29 +68,21 @@ enum class measured : std::uint8_t { sound, no_partition, homeless, overflow };
     return twice == 0;
 }
 
-/// Fetches homes and sizes of `items`, which are scattered over memory.
-///
-/// In a loop of their own the fetches overlap; mixed with stores whose addresses depend on what was fetched, they would
-/// wait for each other.
-[[nodiscard]] inline measured fetch(std::span<item_id const> items, layout const& home,
-                                    std::span<std::uint64_t const> item_bytes, node_traffic& traffic) {
-    if (traffic.sources.size() < items.size()) {
-        traffic.sources.resize(items.size());
-        traffic.sizes.resize(items.size());
-    }
+/// Puts home and bytes of every item side by side, so that whoever comes in the order of a plan fetches once for both.
+[[nodiscard]] inline measured gather(layout const& home, std::span<std::uint64_t const> item_bytes,
+                                     std::vector<drawn_item>& items) {
+    items.resize(item_bytes.size());
     std::uint64_t bits = 0;
-    std::size_t farthest = 0;
-    for (std::size_t position = 0; position < items.size(); ++position) {
-        std::size_t const item = to_index(items[position]);
-        std::size_t const source = to_index(home.places[item].rank);
+    std::uint32_t farthest = 0;
+    for (std::size_t item = 0; item < items.size(); ++item) {
+        auto const source = static_cast<std::uint32_t>(home.places[item].rank);
         farthest = std::max(farthest, source);
         bits |= item_bytes[item];
-        traffic.sources[position] = static_cast<std::uint32_t>(source);
-        traffic.sizes[position] = item_bytes[item];
+        items[item] = {item_bytes[item], source};
     }
-    return farthest >= traffic.home_bytes.size() ? measured::homeless
-           : bits > most_bytes                   ? measured::overflow
-                                                 : measured::sound;
+    return !items.empty() && farthest >= home.ranks.value ? measured::homeless
+           : bits > most_bytes                            ? measured::overflow
+                                                          : measured::sound;
 }
 
 /// Fills `traffic`; says what is wrong with the arguments if it cannot be done.
@@ -107,6 +105,9 @@ inline measured measure(plan const& plan, layout const& home, node_slots const& 
     if (!all_once(plan.items, traffic.seen)) {
         return measured::no_partition;
     }
+    if (auto const found = gather(home, item_bytes, traffic.items); found != measured::sound) {
+        return found;
+    }
 
     auto* const nodes = traffic.nodes.data();
     auto* const bytes = traffic.bytes.data();
@@ -126,16 +127,17 @@ inline measured measure(plan const& plan, layout const& home, node_slots const& 
         if (last > fetched) {
             base = start;
             fetched = std::max(last, std::min(start + chunk, items));
-            auto const found = fetch(std::span{plan.items}.subspan(base, fetched - base), home, item_bytes, traffic);
-            if (found != measured::sound) {
-                return found;
+            // In a loop of its own the fetches overlap; mixed with stores whose addresses depend on what was fetched, they
+            // would wait for each other.
+            traffic.chunk.resize(std::max(traffic.chunk.size(), fetched - base));
+            for (std::size_t position = base; position < fetched; ++position) {
+                traffic.chunk[position - base] = traffic.items[to_index(plan.items[position])];
             }
         }
         choice wish;
         bool repeated = false;
         for (std::size_t position = start; position < last; ++position) {
-            std::uint32_t const source = traffic.sources[position - base];
-            std::uint64_t const size = traffic.sizes[position - base];
+            auto const [size, source] = traffic.chunk[position - base];
             sums |= total += size;
             traffic.home_bytes[source] += size;
             // Entries ascend, so the latest entry of a node is of this batch if it is not below the batch's first.
