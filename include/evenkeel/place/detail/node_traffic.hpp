@@ -127,8 +127,8 @@ inline measured measure(plan const& plan, layout const& home, node_slots const& 
         if (last > fetched) {
             base = start;
             fetched = std::max(last, std::min(start + chunk, items));
-            // In a loop of its own the fetches overlap; mixed with stores whose addresses depend on what was fetched, they
-            // would wait for each other.
+            // In a loop of their own the fetches overlap; mixed with stores whose addresses depend on what was fetched,
+            // they would wait for each other.
             traffic.chunk.resize(std::max(traffic.chunk.size(), fetched - base));
             for (std::size_t position = base; position < fetched; ++position) {
                 traffic.chunk[position - base] = traffic.items[to_index(plan.items[position])];
