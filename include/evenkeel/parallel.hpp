@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <evenkeel/parallel/allocate.hpp>
+#include <evenkeel/parallel/allocation_option.hpp>
+#include <evenkeel/parallel/assignment.hpp>
+#include <evenkeel/parallel/cluster.hpp>
+#include <evenkeel/parallel/cluster_plan.hpp>
+#include <evenkeel/parallel/collectives.hpp>
+#include <evenkeel/parallel/colocate.hpp>
+#include <evenkeel/parallel/communication.hpp>
+#include <evenkeel/parallel/deployment.hpp>
+#include <evenkeel/parallel/gpu_seconds.hpp>
+#include <evenkeel/parallel/in_flight.hpp>
+#include <evenkeel/parallel/interaction.hpp>
+#include <evenkeel/parallel/memory.hpp>
+#include <evenkeel/parallel/memory_bounds.hpp>
+#include <evenkeel/parallel/model.hpp>
+#include <evenkeel/parallel/parallelism.hpp>
+#include <evenkeel/parallel/partition_candidates.hpp>
+#include <evenkeel/parallel/place_modalities.hpp>
+#include <evenkeel/parallel/plan_cluster.hpp>
+#include <evenkeel/parallel/replica_seconds.hpp>
+#include <evenkeel/parallel/role.hpp>
+#include <evenkeel/parallel/schedule_replica.hpp>
+#include <evenkeel/parallel/score.hpp>
+#include <evenkeel/parallel/stages.hpp>
+#include <evenkeel/parallel/submodule.hpp>
+#include <evenkeel/parallel/time_model.hpp>
