@@ -15,13 +15,18 @@
 
 #include "tests/support/rank_body.hpp"
 
+#ifdef EVENKEEL_TEST_MPI
+#include "tests/support/mpi_backend.hpp"
+#endif
+
 namespace evenkeel::test {
 
 /// The deadline of a wait that is meant to succeed: only a rank that hangs ever comes near it.
 inline constexpr std::chrono::seconds patience{60};
 
-/// The deadline of a wait that is meant to fail. The others, who wait with `patience`, are told when it passes.
-inline constexpr std::chrono::milliseconds impatience{50};
+/// The deadline of a wait that is meant to fail. The others, who wait with `patience`, are told when it passes. They
+/// have come by then, also as processes that take turns on two processors.
+inline constexpr std::chrono::milliseconds impatience{200};
 
 /// A backend of `comm` in a typed test: how to run a body on ranks. Where ranks are processes, each one calls `run`,
 /// also one that has no part in `cluster`; it returns, or throws, when this process has no rank left to run.
@@ -34,7 +39,11 @@ struct threads {
     }
 };
 
+#ifdef EVENKEEL_TEST_MPI
+using backends = testing::Types<threads, mpi>;
+#else
 using backends = testing::Types<threads>;
+#endif
 
 /// Makes the tests of a suite read "all_to_all_on/threads.moves_every_field".
 struct backend_name {
