@@ -16,8 +16,8 @@ namespace evenkeel::detail {
 /// Seconds of a step for one modality that has the cluster for itself, in the best of the regular placements.
 [[nodiscard]] inline double seconds_alone(deployment const& one, cluster const& cluster) {
     std::span<deployment const> const only{&one, 1};
-    meeting const nobody{.levels = {0}};
-    scorer scorer{cluster, only, nobody};
+    meeting const no_meeting{.levels = {0}};
+    scorer scorer{cluster, only, no_meeting};
     double best = -1;
     for (auto const next : {neighbours::replicas_of_a_stage, neighbours::stages_of_a_replica}) {
         for (auto const fresh : {fresh_nodes::for_nothing, fresh_nodes::for_runs}) {

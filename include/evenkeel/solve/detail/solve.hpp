@@ -30,7 +30,7 @@ namespace evenkeel::detail {
 /// Sends item i of n to rank floor(i * ranks / n).
 ///
 /// For items that weigh nothing and need no search: in the order of the batch and in equal numbers, most stay at home.
-inline void spread(std::span<std::uint32_t> rank_of_item, std::size_t ranks) {
+inline void deal_in_turn(std::span<std::uint32_t> rank_of_item, std::size_t ranks) {
     std::size_t const size = rank_of_item.size();
     std::size_t rank = 0;
     std::size_t remainder = 0;
@@ -60,7 +60,7 @@ inline void solve(buffers& buffers, rank_count ranks, balance_options const& opt
 
     auto& rank_of_item = buffers.rank_of_item;
     rank_of_item.resize(size);
-    spread(rank_of_item, ranks.value);
+    deal_in_turn(rank_of_item, ranks.value);
     for (std::size_t item = 0; item < items.size(); ++item) {
         rank_of_item[items.positions[item]] = buffers.rank_of[item];
     }
