@@ -36,7 +36,8 @@ class longest_first {
     }
 
   private:
-    __extension__ using wide_player = unsigned __int128;
+    // nvcc takes __extension__ before a typedef, not before an alias.
+    __extension__ typedef unsigned __int128 wide_player;
 
     template <class Player>
     static std::uint64_t place(std::span<std::uint64_t const> weights, std::size_t ranks,
