@@ -25,6 +25,7 @@ struct place {
     std::uint32_t position = 0;
 
     friend auto operator<=>(place const&, place const&) = default;
+    friend bool operator==(place const&, place const&) = default;
 };
 
 /// The inverse of a plan in world coordinates: item -> place.

@@ -13,6 +13,7 @@ struct allocation_option {
     double seconds = 0;
 
     friend auto operator<=>(allocation_option const&, allocation_option const&) = default;
+    friend bool operator==(allocation_option const&, allocation_option const&) = default;
 };
 
 }  // namespace evenkeel

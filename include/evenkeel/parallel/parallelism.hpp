@@ -15,6 +15,7 @@ struct parallelism {
     [[nodiscard]] std::size_t gpus() const noexcept { return tp * pp; }
 
     friend auto operator<=>(parallelism const&, parallelism const&) = default;
+    friend bool operator==(parallelism const&, parallelism const&) = default;
 };
 
 }  // namespace evenkeel

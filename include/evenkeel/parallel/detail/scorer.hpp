@@ -23,6 +23,7 @@ struct placement_cost {
     double seconds = 0;
     double effort = 0;
     friend auto operator<=>(placement_cost const&, placement_cost const&) = default;
+    friend bool operator==(placement_cost const&, placement_cost const&) = default;
 };
 
 /// Scores one placement after the other.
