@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -82,6 +84,17 @@ TYPED_TEST(communicator_on, names_all_ranks_that_have_not_come_when_the_deadline
         EXPECT_EQ(error.operation(), "barrier");
         EXPECT_EQ(error.peer(), std::nullopt);
         EXPECT_THAT(error.what(), HasSubstr("ranks 1, 3"));
+    });
+}
+
+TYPED_TEST(communicator_on, waits_for_ever_where_it_is_told_to) {
+    this->run(2, [](comm::communicator& world) {
+        if (world.rank() == world_rank{0}) {
+            world.barrier().wait(std::chrono::nanoseconds::max());
+        } else {
+            std::this_thread::sleep_for(std::chrono::milliseconds{5});
+            world.barrier().wait(patience);
+        }
     });
 }
 

@@ -79,7 +79,8 @@ class communicator {
     /// `wait` throws a `comm::error` on every rank that names those ranks, and the communicator can still be used.
     ///
     /// @param sends     Ascending in peer, each at most once, none empty. The spans are read before the call returns,
-    /// @param receives  likewise; the bytes they refer to belong to the transfer until its `wait` returns.
+    /// @param receives  likewise; the bytes they refer to belong to the transfer until its `wait` returns, and no two of
+    ///                  them overlap.
     /// @throws std::invalid_argument  names the message that breaks these rules.
     [[nodiscard]] pending exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on = {},
                                    statement const& mine = {});

@@ -31,8 +31,8 @@ class transfer {
 ///     ...                      // compute
 ///     lengths.wait(30s);       // now `all` is filled
 ///
-/// Waits may come in any order. One that is dropped without a wait, such as when an exception passes, gives the
-/// transfer up: its buffers are free again, and all ranks get a `comm::error`.
+/// Waits may come in any order, also when the communicator is gone. One that is dropped without a wait, such as when an
+/// exception passes, gives the transfer up: its buffers are free again, and all ranks get a `comm::error`.
 class pending {
   public:
     /// Complete already.
