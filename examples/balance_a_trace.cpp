@@ -8,14 +8,15 @@
 #include <vector>
 
 #include <evenkeel/comm/communicator.hpp>
-#include <evenkeel/comm/threads.hpp>
 #include <evenkeel/core/topology.hpp>
 
 #include "support/balanced_step.hpp"
+#include "support/command_line.hpp"
 #include "support/memory.hpp"
 #include "support/options.hpp"
 #include "support/phases.hpp"
 #include "support/plot.hpp"
+#include "support/processes.hpp"
 #include "support/program.hpp"
 #include "support/progress.hpp"
 #include "support/report.hpp"
@@ -62,10 +63,18 @@ void run_rank(evenkeel::comm::communicator& world, options const& options, std::
     }
 }
 
-bool balance_a_trace(options const& options) {
-    auto const trace = read_or_generate(options);
-    auto const phases = phases_of(trace);
-    require_memory_for_step(options, phases);
+bool balance_a_trace(processes& all, options const& options) {
+    trace trace;
+    std::vector<phase_lengths> phases;
+    all.together([&] {
+        if (options.ranks % all.count() != 0) {
+            refuse("--ranks", "a multiple of the " + std::to_string(all.count()) + " processes",
+                   std::to_string(options.ranks));
+        }
+        trace = read_or_generate(options);
+        phases = phases_of(trace);
+        require_memory_for_step(options, phases);
+    });
     std::vector<std::string> names;
     for (auto const& phase : phases) {
         names.push_back(phase.name);
@@ -78,9 +87,12 @@ bool balance_a_trace(options const& options) {
     {
         auto bar = progress{"steps", options.steps};
         auto const cluster = evenkeel::uniform_topology({options.ranks}, {options.ranks_per_node});
-        evenkeel::comm::run_threads(cluster, [&](evenkeel::comm::communicator& world) {
+        all.run(cluster, [&](evenkeel::comm::communicator& world) {
             run_rank(world, options, phases, bar, collected, result.exchange);
         });
+    }
+    if (!all.is_first()) {
+        return true;
     }
     result.phases = collected.report();
 
@@ -99,4 +111,7 @@ bool balance_a_trace(options const& options) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return run_program(argc, argv, balance_a_trace); }
+int main(int argc, char** argv) {
+    processes all{argc, argv};
+    return run_program(all, argc, argv, [&](options const& options) { return balance_a_trace(all, options); });
+}

@@ -9,7 +9,7 @@ set(mpirun "${CMAKE_CURRENT_SOURCE_DIR}/mpirun.sh")
 # processors with others come late.
 function(evenkeel_mpi_test name processes)
     add_test(NAME ${name} COMMAND ${ARGN})
-    set_tests_properties(${name} PROPERTIES LABELS "comm;mpi" PROCESSORS ${processes} TIMEOUT 120
+    set_tests_properties(${name} PROPERTIES LABELS mpi PROCESSORS ${processes} TIMEOUT 120
         FAIL_REGULAR_EXPRESSION " 0 tests from 0 "
         # Open MPI leaks hundreds of blocks, from plugins that it has unloaded by then, so that no suppression can name
         # them. The other checks of the sanitizer stay.
@@ -37,3 +37,9 @@ target_link_libraries(evenkeel_kill PRIVATE evenkeel::comm_mpi evenkeel_warnings
 evenkeel_mpi_test(comm.mpi.kill 4 ${CMAKE_COMMAND}
     -D "MPIRUN=${mpirun}" -D PROGRAM=$<TARGET_FILE:evenkeel_kill> -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}/kill"
     -P "${CMAKE_CURRENT_SOURCE_DIR}/comm/kill_test.cmake")
+
+if(TARGET balance_a_trace)
+    evenkeel_mpi_test(examples.mpi.balance_a_trace 8 ${CMAKE_COMMAND}
+        -D "MPIRUN=${mpirun}" -D PROGRAM=$<TARGET_FILE:balance_a_trace> -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}/job"
+        -P "${CMAKE_CURRENT_SOURCE_DIR}/examples/balance_a_trace_mpi_test.cmake")
+endif()

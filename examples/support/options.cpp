@@ -11,13 +11,13 @@
 #include <fmt/ranges.h>
 
 #include "command_line.hpp"
+#include "processes.hpp"
 #include "text.hpp"
 #include "tri_modal.hpp"
 
 namespace evenkeel::examples {
 namespace {
 
-constexpr auto backends = std::array<std::string_view, 1>{"threads"};
 /// Each rank is a thread.
 constexpr auto most_ranks = std::uint64_t{16'384};
 constexpr auto most_bytes_per_token = std::uint64_t{1} << 30u;
@@ -83,12 +83,14 @@ options parse_options(int count, char const* const* arguments) {
     app.add_option_function<std::string>(
            "--backend",
            [&](std::string const& text) {
-               if (std::find(backends.begin(), backends.end(), text) == backends.end()) {
-                   refuse("--backend", fmt::format("one of: {}", fmt::join(backends, ", ")), in_quotes(text));
+               if (std::ranges::find(backends(), text) == backends().end()) {
+                   auto const expected = fmt::format("one of: {}", fmt::join(backends(), ", "));
+                   refuse("--backend", text == "mpi" ? expected + " (this build has no MPI)" : expected,
+                          in_quotes(text));
                }
                result.backend = text;
            },
-           fmt::format("What moves the bytes: {}", fmt::join(backends, ", ")))
+           fmt::format("What moves the bytes: {}", fmt::join(backends(), ", ")))
         ->type_name("NAME")
         ->default_str(result.backend);
     number("--bytes-per-token", result.bytes_per_token, 1, most_bytes_per_token,

@@ -38,6 +38,8 @@ int run_program(std::string_view name, std::function<bool()> const& body) noexce
             print(help.what());
             return 0;
         }
+    } catch (failed_elsewhere const& other) {
+        return other.status;
     } catch (input_error const& error) {
         return complain(name, error.what(), bad_input);
     } catch (std::bad_alloc const&) {
@@ -49,9 +51,11 @@ int run_program(std::string_view name, std::function<bool()> const& body) noexce
     }
 }
 
-int run_program(int argc, char const* const* argv, std::function<bool(options const&)> const& body) noexcept {
+int run_program(processes const& all, int argc, char const* const* argv,
+                std::function<bool(options const&)> const& body) noexcept {
     return run_program("balance_a_trace", [&] {
-        auto const asked = parse_options(argc, argv);
+        auto asked = options{};
+        all.together([&] { asked = parse_options(argc, argv); });
         try {
             return body(asked);
         } catch (std::bad_alloc const&) {

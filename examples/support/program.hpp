@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "options.hpp"
+#include "processes.hpp"
 
 namespace evenkeel::examples {
 
@@ -16,11 +17,13 @@ namespace evenkeel::examples {
 ///
 /// What `body` throws becomes one line on stderr, `draw_schedule: ...`; `help_wanted` goes to stdout.
 ///
-/// @return  0 if `body` returns true or help was asked for, 2 for an `input_error`, 1 for anything else.
+/// @return  0 if `body` returns true or help was asked for, 2 for an `input_error`, 1 for anything else. Silently that
+///          of another process where `body` throws `failed_elsewhere`.
 [[nodiscard]] int run_program(std::string_view name, std::function<bool()> const& body) noexcept;
 
-/// Runs the main job: as above, and `body` gets what the command line of `balance_a_trace` asks for.
-[[nodiscard]] int run_program(int argc, char const* const* argv,
+/// Runs the main job: as above, and `body` gets what the command line of `balance_a_trace` asks for, on all processes or
+/// on none.
+[[nodiscard]] int run_program(processes const& all, int argc, char const* const* argv,
                               std::function<bool(options const&)> const& body) noexcept;
 
 /// Writes to stdout, at once.

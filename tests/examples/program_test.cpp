@@ -23,7 +23,7 @@ outcome run(std::vector<char const*> words, std::function<bool(options const&)> 
     words.insert(words.begin(), "balance_a_trace");
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
-    auto const status = run_program(static_cast<int>(words.size()), words.data(), body);
+    auto const status = run_program(processes{}, static_cast<int>(words.size()), words.data(), body);
     auto const out = testing::internal::GetCapturedStdout();
     return {.status = status, .out = out, .err = testing::internal::GetCapturedStderr()};
 }
@@ -52,6 +52,12 @@ TEST(program, ends_with_1_when_something_else_goes_wrong) {
     EXPECT_EQ(run({}, [](options const&) -> bool { throw std::bad_alloc{}; }).err,
               "balance_a_trace: out of memory; fewer ranks, samples or bytes per token need less\n");
     EXPECT_EQ(run({}, [](options const&) -> bool { throw 3; }).status, 1);
+}
+
+TEST(program, leaves_it_to_another_process_to_say_what_went_wrong_there) {
+    auto const fault = run({}, [](options const&) -> bool { throw failed_elsewhere{2}; });
+    EXPECT_EQ(fault.status, 2);
+    EXPECT_EQ(fault.err, "");
 }
 
 TEST(program, prints_help_on_stdout_and_runs_nothing) {
