@@ -11,6 +11,7 @@ commands=(
     "${CXX:-c++}=g++"
     cmake=cmake
     ninja=ninja-build
+    make=make
     mpicxx=libopenmpi-dev
     mpirun=openmpi-bin
 )
