@@ -16,7 +16,7 @@ function(evenkeel_mpi_test name processes)
         ENVIRONMENT_MODIFICATION "ASAN_OPTIONS=string_append::detect_leaks=0")
 endfunction()
 
-set(on_processes "--gtest_filter=*/mpi.*:make_mpi.*:run_mpi.*:mpi_pieces.*:mpi_peer.*")
+set(on_processes "--gtest_filter=*/mpi.*:make_mpi.*:run_mpi.*:mpi_pieces.*:mpi_peer.*:mpi_without_memory.*")
 foreach(processes 1 2 3 4 8)
     evenkeel_mpi_test(comm.mpi.on_${processes} ${processes}
         "${mpirun}" -n ${processes} $<TARGET_FILE:evenkeel_comm_tests> --mpi --gtest_brief=1 "${on_processes}")

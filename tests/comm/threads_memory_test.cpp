@@ -18,13 +18,15 @@
 #include "tests/support/backends.hpp"
 #include "tests/support/cargo.hpp"
 #include "tests/support/mailbox.hpp"
+#include "tests/support/scarce_memory.hpp"
 
-namespace {
+namespace evenkeel::test {
 
-/// How many allocations of this thread succeed until one fails; below 0, none fails.
 thread_local long allocations_left = -1;
 
-}  // namespace
+}  // namespace evenkeel::test
+
+using evenkeel::test::allocations_left;
 
 // Only so can an allocation in the middle of an operation be made to fail. Not inlined: g++ 12 takes `free` where it
 // expects `delete` for a mistake.

@@ -51,8 +51,14 @@ std::unique_ptr<communicator> rank_communicator::do_split(std::uint32_t color, s
         return mpi::gather(hub_, next, rank(), "split", std::as_bytes(std::span{&mine, 1}), counts,
                            std::as_writable_bytes(std::span{wishes}));
     }).wait(until);
-    auto const group = group_of(rank(), wishes, topology());
-    return std::make_unique<rank_communicator>(group.self, hub_->child(number, color, group.members, group.nodes));
+    try {
+        auto const group = group_of(rank(), wishes, topology());
+        return std::make_unique<rank_communicator>(group.self, hub_->child(number, color, group.members, group.nodes));
+    } catch (...) {
+        // The others have their new communicator and would wait for this rank there.
+        hub_->fail("split", rank(), " could not take part");
+        throw;
+    }
 }
 
 void rank_communicator::do_abort(std::string_view reason) noexcept { hub_->fail("abort", rank(), ": ", reason); }

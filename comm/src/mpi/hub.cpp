@@ -66,11 +66,12 @@ std::shared_ptr<operation> hub::join(std::shared_ptr<part> part, std::uint64_t n
 }
 
 std::shared_ptr<operation> hub::operation_at(std::uint64_t number) {
-    auto& found = operations_[number];
-    if (found == nullptr) {
-        found = std::make_shared<operation>(size(), ranks_here_.size());
+    if (auto const found = operations_.find(number); found != operations_.end()) {
+        return found->second;
     }
-    return found;
+    auto made = std::make_shared<operation>(size(), ranks_here_.size());
+    operations_.emplace(number, made);
+    return made;
 }
 
 label hub::label_of(part const& from, std::uint64_t number, subject about, std::uint64_t total) const {
