@@ -31,13 +31,13 @@ TEST(write_plan, forgets_the_plan_before) {
     EXPECT_THAT(plan.offsets, ElementsAre(0, 1));
 }
 
-TEST(spread, keeps_items_where_they_were_drawn_and_counts_even) {
+TEST(deal_in_turn, keeps_items_where_they_were_drawn_and_counts_even) {
     std::vector<std::uint32_t> rank_of(6);
-    spread(rank_of, 3);
+    deal_in_turn(rank_of, 3);
     EXPECT_THAT(rank_of, ElementsAre(0, 0, 1, 1, 2, 2));
-    spread(rank_of, 4);
+    deal_in_turn(rank_of, 4);
     EXPECT_THAT(rank_of, ElementsAre(0, 0, 1, 2, 2, 3));
-    spread(rank_of, 13);
+    deal_in_turn(rank_of, 13);
     EXPECT_THAT(rank_of, ElementsAre(0, 2, 4, 6, 8, 10));
 }
 
