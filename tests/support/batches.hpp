@@ -61,7 +61,8 @@ struct batch {
     seeded random{seed};
     batch result{.lengths = std::vector<std::uint64_t>(ranks * per_rank), .ranks = {ranks}};
     for (auto& length : result.lengths) {
-        length = 68 * random.between(30, 360) + 34 * random.up_to(1);
+        length = 68 * random.between(30, 360);
+        length += 34 * random.up_to(1);
     }
     return result;
 }
