@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/comm/lengths.hpp>
 #include <evenkeel/comm/threads.hpp>
 
 #include "tests/support/backends.hpp"
@@ -161,6 +163,19 @@ TEST(run_threads, rethrows_the_cause_when_an_exception_passes_a_transfer_on_its_
                                      world.barrier().wait(patience);
                                  }),
                      std::domain_error);
+    }
+}
+
+TEST(run_threads, rethrows_what_a_rank_refused_not_what_the_others_heard_of_it) {
+    for (int time = 0; time < 100; ++time) {
+        EXPECT_THROW(run_threads(one_node(4),
+                                 [](communicator& world) {
+                                     auto const drawn = world.rank() == world_rank{1}
+                                                            ? std::vector<std::uint64_t>{1, 2, 3}
+                                                            : std::vector<std::uint64_t>{1, 2};
+                                     (void)all_gather_lengths(world, drawn, 2, patience);
+                                 }),
+                     std::invalid_argument);
     }
 }
 
