@@ -135,6 +135,16 @@ TEST(balance, reaches_the_bound_of_tiles) {
     EXPECT_EQ(even.quality.gap(), 0);
 }
 
+TEST(balance, reaches_the_bound_of_many_tiles) {
+    // Too many to try every plan: 301 tiles of 576 tokens on 8 ranks are 38 tiles on some rank.
+    auto lengths = std::vector<int>(100, 576);
+    lengths.insert(lengths.end(), 67, 3 * 576);
+    auto const even = balance(lengths, rank_count{8}, linear_cost{});
+
+    EXPECT_EQ(even.quality.lower_bound, 38u * 576u);
+    EXPECT_EQ(even.quality.gap(), 0);
+}
+
 TEST(balance, works_at_the_end_of_the_number_range) {
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     auto const lengths = std::vector{most / 4, most / 4, most / 4, most / 4, std::uint64_t{1}};

@@ -33,6 +33,8 @@ TEST(lower_bound, is_at_least_the_heaviest_item) {
 }
 
 TEST(lower_bound, rounds_the_mean_up_to_what_tiles_can_add_up_to) {
+    // The mean is 1152, neither reached by the heaviest nor by any pair.
+    EXPECT_EQ(lower_bound(weights{512, 256, 1024, 512}, rank_count{2}), 1280u);
     EXPECT_EQ(lower_bound(weights{256, 512, 256, 256}, rank_count{3}), 512u);
     EXPECT_EQ(lower_bound(weights{3, 2, 2, 1}, rank_count{3}), 3u);
 }
