@@ -4,7 +4,7 @@
 # comes back; relative paths start where you are.
 set -euo pipefail
 
-source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source=$(CDPATH= cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 
 "$source/cmake/bootstrap.sh"
 

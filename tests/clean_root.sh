@@ -7,7 +7,7 @@
 #     tests/clean_root.sh COMMAND...   one command, from the clone's folder
 set -euo pipefail
 
-source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source=$(CDPATH= cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 suite=bookworm
 
 die() { echo "clean_root: $*" >&2; exit 1; }

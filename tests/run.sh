@@ -9,7 +9,7 @@
 # --traces   a folder of CSV files of lengths; the tests that read it are skipped without it
 set -euo pipefail
 
-source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source=$(CDPATH= cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 
 for argument in "$@"; do
     case $argument in
