@@ -41,10 +41,11 @@ struct statement {
 ///
 /// Every operation is collective: every rank calls the same ones in the same order, also a rank with nothing to send.
 /// A call checks its arguments, enqueues and returns; the `pending` says when the bytes are there and throws what went
-/// wrong. Several transfers may be on their way at once. After a `comm::error` the communicator, and all that were split
-/// from it, only throw that error again.
+/// wrong. Several transfers may be on their way at once. A transfer that fails ends the communicator and all that were split
+/// from it: from then on they only throw that `comm::error`. Ranks that merely disagreed before anything moved (`statement`)
+/// can go on.
 ///
-/// Backends: `comm/threads.hpp`.
+/// Backends: `comm/threads.hpp`, `comm/mpi.hpp`.
 class communicator {
   public:
     communicator(communicator const&) = delete;
