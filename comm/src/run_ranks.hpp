@@ -54,8 +54,8 @@ class first_failure {
     std::exception_ptr consequence_;  ///< a `comm::error`
 };
 
-/// Runs `body` for each of `ranks` in a thread of its own and returns when all have ended, or throws what `first_failure`
-/// has kept.
+/// Runs `body` for each of `ranks` in a thread of its own and returns when all have ended, or throws what
+/// `first_failure` has kept.
 inline void run_ranks(std::span<std::unique_ptr<communicator> const> ranks,
                       std::function<void(communicator&)> const& body) {
     first_failure failure;

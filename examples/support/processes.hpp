@@ -45,8 +45,8 @@ class processes {
 
     /// Runs `body` on the ranks of `cluster`, equally many consecutive ones on each process.
     ///
-    /// @throws what the first rank of this process to fail has thrown. Where that is a `comm::error`, another rank is the
-    ///         cause, and the first process is the one that reports it: the others throw `failed_elsewhere`.
+    /// @throws what the first rank of this process to fail has thrown. Where that is a `comm::error`, another rank is
+    ///         the cause, and the first process is the one that reports it: the others throw `failed_elsewhere`.
     void run(topology const& cluster, std::function<void(comm::communicator&)> const& body);
 
   private:

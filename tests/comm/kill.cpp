@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of the processes of mpirun is killed before, during or after an exchange. The others write what they have found into
-// files of their own, for mpirun does not tell what became of them; kill_test.cmake reads these.
+// One of the processes of mpirun is killed before, during or after an exchange. The others write what they have found
+// into files of their own, for mpirun does not tell what became of them; kill_test.cmake reads these.
 //
 //     kill before|during|after FOLDER
 #include <algorithm>

@@ -23,8 +23,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// Runs `operation` on all processes again and again; each time a later allocation of rank 1 fails, until none is left.
-/// That rank may have been working for the others, so it gets its `std::bad_alloc` or a `comm::error`. The others are told:
-/// nobody waits in vain.
+/// That rank may have been working for the others, so it gets its `std::bad_alloc` or a `comm::error`. The others are
+/// told: nobody waits in vain.
 void expect_to_survive(std::function<void(comm::communicator&)> const& operation) {
     int const processes = mpi_processes();
     int const ranks_per_process = processes == 1 ? 3 : 1;

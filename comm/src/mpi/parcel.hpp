@@ -29,8 +29,8 @@ inline void copy_bytes(std::span<std::byte const> from, std::span<std::byte> to)
     }
 }
 
-/// What stands on a parcel: whose it is and where it belongs. So it may arrive in any order and before anybody waits for
-/// it, and MPI's tags, of which there may be no more than 32768, need not tell parcels apart.
+/// What stands on a parcel: whose it is and where it belongs. So it may arrive in any order and before anybody waits
+/// for it, and MPI's tags, of which there may be no more than 32768, need not tell parcels apart.
 struct label {
     std::uint64_t context = 0;   ///< the communicator
     std::uint64_t number = 0;    ///< the operation, as the ranks count them

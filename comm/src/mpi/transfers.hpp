@@ -14,8 +14,8 @@
 
 namespace evenkeel::comm::mpi {
 
-/// Everybody's bytes to everybody: each rank sends its own to every other process, once, and takes the whole out of what
-/// its process has received.
+/// Everybody's bytes to everybody: each rank sends its own to every other process, once, and takes the whole out of
+/// what its process has received.
 ///
 /// @param operation  How an error calls it: a barrier is a gathering of nothing.
 [[nodiscard]] pending gather(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank,

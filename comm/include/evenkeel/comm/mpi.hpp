@@ -28,14 +28,15 @@ struct mpi_options {
 ///     }
 ///     MPI_Finalize();
 ///
-/// Works on a duplicate of `processes`, which goes with the last communicator made from it, and calls neither
-/// `MPI_Init` nor `MPI_Finalize`. Collective over `processes`; blocks as `MPI_Comm_dup` does.
+/// Works on a duplicate of `processes` and calls neither `MPI_Init` nor `MPI_Finalize`. Collective over `processes`;
+/// blocks as `MPI_Comm_dup` does. The duplicate is freed with the last communicator made from it, once the other
+/// processes are that far, too; where they are not within a second, or after a fault, it is left to `MPI_Finalize`.
 ///
 /// Bytes move while a rank is inside a call, above all in `wait`; there is no thread behind it. MPI is only handed
 /// memory of the communicator's own, to which and from which pieces are copied in these calls: a transfer that failed
-/// or was dropped leaves nothing behind that could touch the caller's buffers. After a fault, what a dead or stalled
-/// process has not taken stays with MPI for good, and with it that memory (at most two pieces per message) and the
-/// duplicate; whether `MPI_Finalize` returns without that process is up to MPI.
+/// or was dropped leaves nothing behind that could touch the caller's buffers. What MPI cannot take back is a send that
+/// a dead or stalled process has not received: that memory, at most two pieces per message, is never freed. Whether
+/// `MPI_Finalize` returns without that process is up to MPI.
 ///
 /// Only one thread of the process may be inside MPI at a time, which includes the calls of a communicator.
 ///
@@ -55,8 +56,8 @@ struct mpi_options {
 ///
 ///     evenkeel::comm::run_mpi(MPI_COMM_WORLD, cluster, [&](evenkeel::comm::communicator& world) { ... });
 ///
-/// The rank code is that of `run_threads`. Ranks of one process reach each other without MPI. Many ranks per process are
-/// for tests and small machines: one lock guards them all.
+/// The rank code is that of `run_threads`. Ranks of one process reach each other without MPI. Many ranks per process
+/// are for tests and small machines: one lock guards them all.
 ///
 /// The rank threads are inside MPI at any time, so more than one rank per process takes `MPI_THREAD_MULTIPLE`. A rank
 /// that throws aborts the communicator on all processes, so that no other waits for it.
