@@ -45,8 +45,8 @@ TEST(cluster, is_refused_where_nothing_could_run) {
     };
     using testing::HasSubstr;
     EXPECT_THAT(with(&cluster::nodes, std::size_t{0}), HasSubstr("cluster.nodes = 0"));
-    EXPECT_THAT(with(&cluster::nodes, std::size_t{1} << 21U), HasSubstr("cluster.nodes = 2097152"));
-    EXPECT_THAT(with(&cluster::nodes, std::size_t{1} << 20U), HasSubstr("cluster.nodes * gpus_per_node = 8388608"));
+    EXPECT_THAT(with(&cluster::nodes, std::size_t{1} << 17U), HasSubstr("cluster.nodes = 131072"));
+    EXPECT_THAT(with(&cluster::nodes, std::size_t{1} << 16U), HasSubstr("cluster.nodes * gpus_per_node = 524288"));
     EXPECT_THAT(with(&cluster::gpus_per_node, std::size_t{0}), HasSubstr("cluster.gpus_per_node = 0"));
     for (double const bad : {0.0, -1.0, nan, infinity, 1e30, 1e-30}) {
         EXPECT_THAT(with(&cluster::memory_bytes, bad), HasSubstr("cluster.memory_bytes"));

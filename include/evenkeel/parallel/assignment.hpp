@@ -49,7 +49,7 @@ struct assignments {
     assignments result;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         auto const& candidate = candidates[i];
-        std::size_t const room = cluster.gpus().value / candidate.cut.gpus();
+        std::size_t const room = room_for(candidate.cut, cluster);
         std::vector<std::size_t> replicas = submodule.replicas;
         if (replicas.empty()) {
             for (std::uint64_t count = 1; count <= std::min<std::uint64_t>(room, per_sync); ++count) {

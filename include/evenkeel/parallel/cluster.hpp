@@ -48,7 +48,7 @@ struct cluster {
 };
 
 /// The most GPUs that a cluster may have.
-inline constexpr std::size_t max_gpus = std::size_t{1} << 20U;
+inline constexpr std::size_t max_gpus = std::size_t{1} << 16U;
 
 /// Refuses a cluster on which nothing runs: without a node, a byte of memory or a link.
 ///

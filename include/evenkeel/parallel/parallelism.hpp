@@ -4,6 +4,8 @@
 #include <compare>
 #include <cstddef>
 
+#include <evenkeel/parallel/cluster.hpp>
+
 namespace evenkeel {
 
 /// How one replica of a submodule is cut: each stage holds a run of its layers, each layer is cut over `tp` GPUs.
@@ -17,5 +19,10 @@ struct parallelism {
     friend auto operator<=>(parallelism const&, parallelism const&) = default;
     friend bool operator==(parallelism const&, parallelism const&) = default;
 };
+
+/// How many replicas a cluster has room for where every stage's tensor-parallel GPUs stand in one node.
+[[nodiscard]] inline std::size_t room_for(parallelism cut, cluster const& cluster) noexcept {
+    return cluster.nodes * (cluster.gpus_per_node / cut.tp) / cut.pp;
+}
 
 }  // namespace evenkeel

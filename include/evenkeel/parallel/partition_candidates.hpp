@@ -113,13 +113,14 @@ inline void mark_unbeaten(std::vector<partition_candidate>& candidates) {
         auto const stages = split_stages(submodule, pp);
         for (auto const tp : detail::tensor_degrees(submodule, cluster)) {
             parallelism const cut{.tp = tp, .pp = pp};
-            if (tp > cluster.gpus_per_node || cut.gpus() > cluster.gpus().value) {
+            std::size_t const room = room_for(cut, cluster);
+            if (room == 0) {
                 continue;
             }
             auto& candidate = result.emplace_back();
             candidate.cut = cut;
             candidate.stages = stages;
-            replica_load load{.replicas = cluster.gpus().value / cut.gpus()};
+            replica_load load{.replicas = room};
             load.per_sync = load.replicas;
             candidate.least_bytes = replica_bytes(submodule, role, cut, stages, load);
             candidate.fits = candidate.least_bytes <= cluster.usable_bytes();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <evenkeel/core/errors.hpp>
+#include <evenkeel/parallel/cluster.hpp>
 #include <evenkeel/parallel/detail/amounts.hpp>
 #include <evenkeel/parallel/time_model.hpp>
 
@@ -130,9 +131,9 @@ inline void require_submodule(std::string_view function, submodule const& submod
             }
         }
     }
-    detail::require_choices(function, owner + ".tp", submodule.tp, std::size_t{1} << 20U);
+    detail::require_choices(function, owner + ".tp", submodule.tp, max_gpus);
     detail::require_choices(function, owner + ".pp", submodule.pp, submodule.layers);
-    detail::require_choices(function, owner + ".replicas", submodule.replicas, std::size_t{1} << 20U);
+    detail::require_choices(function, owner + ".replicas", submodule.replicas, max_gpus);
     detail::require_choices(function, owner + ".micro_batches", submodule.micro_batches, max_batch);
 }
 

@@ -41,8 +41,10 @@ inline void require_candidates(submodule const& submodule, std::vector<partition
             throw infeasible{"plan_cluster: GPUs in a node for the tensor parallelism of " + owner, std::nullopt,
                              tp - cluster.gpus_per_node};
         }
+        // What is left over of a node, where tp does not divide it, is no use.
+        std::size_t const usable = cluster.nodes * (cluster.gpus_per_node / tp) * tp;
         throw infeasible{"plan_cluster: GPUs for one replica of " + owner, std::nullopt,
-                         tp * pipeline_degrees(submodule, cluster).front() - cluster.gpus().value};
+                         tp * pipeline_degrees(submodule, cluster).front() - usable};
     }
     auto const least = std::ranges::min_element(candidates, {}, &partition_candidate::least_bytes);
     if (!least->fits) {
