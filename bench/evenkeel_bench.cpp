@@ -3,10 +3,10 @@
 //
 //     evenkeel_bench [--traces=DIR] [options of Google Benchmark]
 //
-// Rows `relabel/...`: see relabel.hpp. The others are `balance/<subject>/<workload>/<ranks>x<samples per rank>`, with
-// the subjects `evenkeel`, `heap_lpt` (longest first as commonly written) and `std_sort`, the yardstick. Workloads are
-// generated, or with --traces the phases of the *.csv files in DIR, called `<file>.<phase>`. Counters: `gap` to the
-// lower bound, `imbalance` = max / mean load.
+// Rows `relabel/...`: see relabel.hpp; `plan_cluster/...`: see planning.hpp. The others are
+// `balance/<subject>/<workload>/<ranks>x<samples per rank>`, with the subjects `evenkeel`, `heap_lpt` (longest first as
+// commonly written) and `std_sort`, the yardstick. Workloads are generated, or with --traces the phases of the *.csv
+// files in DIR, called `<file>.<phase>`. Counters: `gap` to the lower bound, `imbalance` = max / mean load.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -31,6 +31,7 @@
 #include "examples/support/phases.hpp"
 #include "examples/support/trace.hpp"
 #include "examples/support/workloads.hpp"
+#include "planning.hpp"
 #include "relabel.hpp"
 
 namespace {
@@ -158,6 +159,7 @@ int run(int argc, char** argv) {
                 [=](benchmark::State& state) { std_sort(state, shape.ranks * shape.per_rank); });
         add_generated(shape);
     }
+    bench::add_planning_rows();
     if (traces) {
         add_traces(*traces);
     }
