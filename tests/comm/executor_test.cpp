@@ -274,9 +274,9 @@ class failing_stage final : public comm::pipeline_stage {
 TYPED_TEST(pipeline_executor_on, tells_every_rank_when_a_stage_throws) {
     auto const own = contrastive({3, 2}, {2, 2});
     this->run(own.ranks, [&](comm::communicator& world) {
-        comm::pipeline_executor executor{world, own.pipelines, patience};
-        auto stage = own.stage_of(executor);
         if (world.rank() == world_rank{1}) {
+            comm::pipeline_executor executor{world, own.pipelines, patience};
+            auto stage = own.stage_of(executor);
             failing_stage failing{stage, failing_stage::way::throws};
             try {
                 executor.run(failing, patience);
@@ -285,7 +285,13 @@ TYPED_TEST(pipeline_executor_on, tells_every_rank_when_a_stage_throws) {
                 EXPECT_STREQ(error.what(), "out of luck");
             }
         } else {
-            auto const told = test::error_of([&] { return executor.run(stage, patience), 0; });
+            // A rank that is slow to get here finds out while it still makes its executor.
+            auto const told = test::error_of([&] {
+                comm::pipeline_executor executor{world, own.pipelines, patience};
+                auto stage = own.stage_of(executor);
+                executor.run(stage, patience);
+                return 0;
+            });
             EXPECT_NE(std::string{told.what()}.find("out of luck"), std::string::npos) << told.what();
         }
     });
