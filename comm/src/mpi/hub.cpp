@@ -41,8 +41,7 @@ hub::hub(std::shared_ptr<process> process, std::shared_ptr<hub> parent, std::uin
       ranks_here_{ranks_on(process_->self())},
       others_{process_of_} {
     std::ranges::sort(others_);
-    auto const repeated = std::ranges::unique(others_);
-    others_.erase(repeated.begin(), repeated.end());
+    others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
     std::erase(others_, process_->self());
 }
 

@@ -19,8 +19,6 @@ struct listed {
     std::uint32_t peer = 0;
     std::uint32_t expected = 0;  ///< 1: the rank receives it, 0: it sends it
     std::uint64_t bytes = 0;
-
-    friend bool operator==(listed const&, listed const&) = default;
 };
 
 struct call {

@@ -185,8 +185,7 @@ topology nodes_of(MPI_Comm processes) {
 
     auto distinct = firsts;
     std::ranges::sort(distinct);
-    auto const repeated = std::ranges::unique(distinct);
-    distinct.erase(repeated.begin(), repeated.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     topology nodes;
     for (int const one : firsts) {
         auto const node_number = std::ranges::lower_bound(distinct, one) - distinct.begin();
