@@ -65,12 +65,15 @@ TEST(colocate, adds_up_computing_and_one_all_reduce_of_all_gradients) {
 TEST(colocate, cuts_tensors_as_far_as_memory_asks) {
     auto cluster = test::roomy(2, 4);
     cluster.memory_bytes = 8e9;
+    cluster.inter_bandwidth = 1e10;
     auto model = towers();
     model.submodules[1].heads = 2;
     auto const plan = colocated(model, cluster, 16);
     // 4 GB and 4 samples of 1 GB at tp 2; the whole 8 GB at tp 1.
     EXPECT_EQ(plan->tp, 2u);
     EXPECT_EQ(plan->bytes, 8e9);
+    // Two GPUs of a node hold different gradients, 2 GB each, and share its way out.
+    EXPECT_DOUBLE_EQ(plan->spent.gradients, 2e9 / 1e12 + 2 * 2e9 / 1e10);
     cluster.memory_bytes = 6e9;
     EXPECT_FALSE(colocated(model, cluster, 16));
     EXPECT_TRUE(colocated(model, cluster, 8, 2));

@@ -40,6 +40,9 @@ std::string refusal(multimodal_model const& bad) {
 TEST(model, has_levels_by_what_a_sample_goes_through_before) {
     EXPECT_THAT(levels_of(chain()), ElementsAre(0, 0, 1, 2));
     EXPECT_THAT(levels_of(test::figure_2()), ElementsAre(0, 0));
+    auto skipping = chain();
+    skipping.submodules[3].inputs = {"llm", "audio"};
+    EXPECT_THAT(levels_of(skipping), ElementsAre(0, 0, 1, 2));
     EXPECT_EQ(refusal(chain()), "");
     EXPECT_EQ(refusal(test::figure_2()), "");
 }

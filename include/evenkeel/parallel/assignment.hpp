@@ -21,7 +21,8 @@
 
 namespace evenkeel {
 
-/// One way to run a modality: a cut, a number of replicas, micro-batches.
+/// One way to run a modality: a cut, a number of replicas, micro-batches. The paper balances measured times; that what
+/// GPUs tell each other is counted beside them is inferred.
 struct assignment {
     std::size_t candidate = 0;  ///< position in the candidates
     replica_load load = {};

@@ -132,7 +132,7 @@ struct colocated_times {
 
 /// The colocated baseline at its best: uniform tensor parallelism, within nodes or over whole ones, and data
 /// parallelism (as Megatron-LM trains such models), by the same model of time and memory as the plan that it is
-/// compared with.
+/// compared with. The baseline is the paper's, the model inferred.
 ///
 /// @param per_sync  Samples that meet in one sync.
 /// @param syncs     Per step.

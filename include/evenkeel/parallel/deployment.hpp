@@ -60,7 +60,7 @@ struct sample_range {
 ///     samples_of(10, 4, 0);   // {0, 3}, then {3, 6}, {6, 8}, {8, 10}
 ///
 /// Sync j of the step has the samples from j * per_sync on. As every modality cuts the same sync, the same samples meet
-/// whatever the numbers of replicas are.
+/// whatever the numbers of replicas are. Inferred: the paper gives numbers of samples, not which.
 [[nodiscard]] constexpr sample_range samples_of(std::uint64_t per_sync, std::size_t replicas,
                                                 std::size_t replica) noexcept {
     std::uint64_t const least = per_sync / replicas;

@@ -21,7 +21,8 @@ enum class interaction_kind : std::uint8_t {
 ///     evenkeel::interaction{.kind = evenkeel::interaction_kind::contrastive, .features = 1024, .batch = 600}
 ///
 /// In every kind a submodule's `inputs` hand it the features of the samples that it works on. Contrastive and fusion
-/// besides go on between all submodules that are nobody's input.
+/// besides go on between all submodules that are nobody's input. The paper is about contrastive ones; the other two and
+/// all costs are inferred.
 struct interaction {
     interaction_kind kind = interaction_kind::contrastive;
     /// Numbers per sample that one submodule hands to another, forwards, and gets back as gradients.

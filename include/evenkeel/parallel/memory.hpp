@@ -37,6 +37,9 @@ struct replica_load {
 
 /// What one GPU of a stage holds at most, in bytes: its part of the weights and of what belongs to them, the
 /// activations of the micro-batches in flight, and what the interaction keeps there.
+///
+/// Inferred, but for its consequences: with even stages and without an interaction it gives the paper's bounds (see
+/// `memory_bounds.hpp`). Activations are cut like weights, by stages and by tensor-parallel GPUs.
 [[nodiscard]] inline double stage_bytes(submodule const& submodule, modality_role const& role, parallelism cut,
                                         stage_split const& stages, std::size_t stage,
                                         replica_load const& load) noexcept {

@@ -62,7 +62,7 @@ namespace detail {
 /// Cuts the largest replica's share of each sync into micro-batches.
 ///
 /// The fastest that fits into memory. Among equally fast ones as many per sync as the pipeline has stages, which is
-/// what the paper draws; then the fewest.
+/// what the paper draws; then the fewest. That the size is searched is inferred: the paper halves what 1F1B would run.
 ///
 /// @param per_sync  Samples of all replicas that meet in one sync.
 /// @param syncs     Per step.
