@@ -179,14 +179,19 @@ submodule submodule_of(json_value const& from) {
 interaction interaction_of(json_value const& from) {
     from.allow_only({"kind", "features", "value_bytes", "batch", "flops_per_sample", "flops_per_second"});
     auto result = interaction{};
-    if (auto const kind = from.find("kind")) {
+    auto const kind = from.find("kind");
+    auto const meets_for_nothing = kind && kind->text() == "none";
+    if (kind && !meets_for_nothing) {
         auto const found = std::find(kinds.begin(), kinds.end(), kind->text());
         if (found == kinds.end()) {
-            kind->refuse("contrastive, fusion or join");
+            kind->refuse("none, contrastive, fusion or join");
         }
         result.kind = static_cast<interaction_kind>(found - kinds.begin());
     }
     take(from, "features", result.features, amount_of);
+    if (meets_for_nothing && result.features > 0) {
+        from["features"].refuse("0 in an interaction of the kind none");
+    }
     take(from, "value_bytes", result.value_bytes, amount_of);
     take(from, "batch", result.batch, counted(0, max_batch));
     take(from, "flops_per_sample", result.flops_per_sample, amount_of);

@@ -25,8 +25,9 @@ namespace evenkeel::examples {
 ///          ["hidden"], ["heads"], ["tokens"], ["value_bytes"],
 ///          ["weight_bytes"], ["gradient_bytes"], ["optimizer_bytes"]: per parameter, ["shard_optimizer"],
 ///          ["activation_bytes"]: per sample, ["layer_weights"], ["inputs"]: names of submodules}, ...],
-///      ["interaction"]: {["kind"]: "contrastive", "fusion" or "join", ["features"], ["value_bytes"],
-///                        ["batch"]: samples that have to meet, ["flops_per_sample"], ["flops_per_second"]}}
+///      ["interaction"]: {["kind"]: "contrastive", "fusion", "join", or "none": contrastive without features,
+///                        ["features"], ["value_bytes"], ["batch"]: samples that have to meet,
+///                        ["flops_per_sample"], ["flops_per_second"]}}
 ///
 /// What the keys mean is said at the members of `cluster`, `submodule`, `flops_time` and `interaction`.
 ///

@@ -97,6 +97,15 @@ TEST(plan_input, reads_every_key) {
     EXPECT_EQ(parse_plan_input(to_json(input), "t.json"), input);
 }
 
+TEST(plan_input, may_have_an_interaction_of_no_kind) {
+    auto value = json::parse(shortest);
+    value["interaction"] = {{"kind", "none"}};
+    EXPECT_EQ(parse_plan_input(value.dump(), "t.json"), parse_plan_input(shortest, "t.json"));
+    value["interaction"]["features"] = 8;
+    EXPECT_EQ(complaint<input_error>([&] { static_cast<void>(parse_plan_input(value.dump(), "t.json")); }),
+              "t.json: /interaction/features: expected 0 in an interaction of the kind none, got 8");
+}
+
 TEST(plan_input, is_the_same_after_writing_and_reading) {
     for (auto const name : plan_preset_names()) {
         auto const input = preset_of(name).input;
@@ -124,7 +133,7 @@ TEST(plan_input, says_with_the_pointer_what_is_wrong) {
     EXPECT_EQ(refusal([](json& all) { all["submodules"][0].erase("seconds_per_sample"); }),
               "t.json: /submodules/0: expected one of the keys seconds_per_sample, time_table, flops, got none");
     EXPECT_EQ(refusal([](json& all) { all["interaction"]["kind"] = "contrast"; }),
-              "t.json: /interaction/kind: expected contrastive, fusion or join, got 'contrast'");
+              "t.json: /interaction/kind: expected none, contrastive, fusion or join, got 'contrast'");
     EXPECT_THAT(refusal([](json& all) { all["submodules"][0]["secs"] = 1; }),
                 HasSubstr("t.json: /submodules/0: expected one of the keys name, layers, "));
 }
