@@ -39,7 +39,7 @@ struct cluster {
     double inter_latency = 0;
 
     [[nodiscard]] gpu_count gpus() const noexcept { return {nodes * gpus_per_node}; }
-    [[nodiscard]] double usable_bytes() const noexcept { return memory_bytes * (1 - memory_reserve); }
+    [[nodiscard]] double usable_bytes() const noexcept { return detail::rounded(memory_bytes * (1 - memory_reserve)); }
     [[nodiscard]] node_id node_of(world_rank gpu) const noexcept {
         return to_id<node_id>(to_index(gpu) / gpus_per_node);
     }

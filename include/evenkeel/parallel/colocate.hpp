@@ -164,7 +164,7 @@ struct colocated_times {
             // An LLM's loss sees a micro-batch at a time; others see a sync.
             bool const keeps_all = !is_join && again == recomputation::none;
             colocated_plan plan{.tp = tp, .load = load};
-            plan.bytes = detail::colocated_bytes(model, roles, tp, load, keeps_all ? share : size);
+            plan.bytes = detail::rounded(detail::colocated_bytes(model, roles, tp, load, keeps_all ? share : size));
             auto const times = detail::colocated_seconds(model, roles, cluster, tp, load);
             if (plan.bytes > cluster.usable_bytes() || !times) {
                 continue;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <evenkeel/parallel/detail/amounts.hpp>
 #include <evenkeel/parallel/in_flight.hpp>
 #include <evenkeel/parallel/parallelism.hpp>
 #include <evenkeel/parallel/role.hpp>
@@ -67,7 +68,7 @@ struct replica_load {
     for (std::size_t stage = 0; stage < cut.pp; ++stage) {
         most = std::max(most, stage_bytes(submodule, role, cut, stages, stage, load));
     }
-    return most;
+    return detail::rounded(most);
 }
 
 }  // namespace evenkeel
