@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs with apt what building evenkeel needs and this machine lacks. Says what it does; does nothing when all is
 # there.
+#
+#     cmake/bootstrap.sh [--tests]
+#
+# --tests   also what only a test needs and is skipped without
 set -euo pipefail
 
 say() { echo "evenkeel: $*" >&2; }
@@ -24,10 +28,15 @@ headers=(
     gmock/gmock.h=libgmock-dev
     benchmark/benchmark.h=libbenchmark-dev
 )
-# Only a test needs these, and is skipped where apt has no such package.
-optional=(
-    clang++-16=clang-16
-)
+optional=()
+case ${1-} in
+"") ;;
+--tests) optional=(clang++-16=clang-16) ;;
+*)
+    echo "usage: cmake/bootstrap.sh [--tests]" >&2
+    exit 2
+    ;;
+esac
 
 missing=()
 for need in "${commands[@]}"; do

@@ -28,7 +28,7 @@ for argument in "$@"; do
     esac
 done
 
-"$source/cmake/bootstrap.sh"
+"$source/cmake/bootstrap.sh" --tests
 
 cd "$source"
 cmake --preset release
