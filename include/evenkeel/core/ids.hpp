@@ -45,6 +45,12 @@ struct node_size {
     friend bool operator==(node_size const&, node_size const&) = default;
 };
 
+/// How many micro-batches a step has, from one update of the weights to the next.
+struct micro_batch_count {
+    std::size_t value = 0;
+    friend bool operator==(micro_batch_count const&, micro_batch_count const&) = default;
+};
+
 /// One of the id types above.
 template <class Id>
 concept identifier = std::is_enum_v<Id> && std::same_as<std::underlying_type_t<Id>, std::uint32_t>;

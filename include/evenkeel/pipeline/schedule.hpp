@@ -25,12 +25,6 @@ struct stage_count {
     friend bool operator==(stage_count const&, stage_count const&) = default;
 };
 
-/// How many micro-batches go through a pipeline between two updates of the weights.
-struct micro_batch_count {
-    std::size_t value = 0;
-    friend bool operator==(micro_batch_count const&, micro_batch_count const&) = default;
-};
-
 /// How many micro-batches one batch-sync covers: what the interaction sees at once.
 struct group_size {
     std::size_t value = 0;
