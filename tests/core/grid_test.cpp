@@ -13,9 +13,7 @@
 namespace evenkeel {
 namespace {
 
-auto refuses(std::string const& message) {
-    return testing::ThrowsMessage<std::invalid_argument>(message);
-}
+auto refuses(std::string const& message) { return testing::ThrowsMessage<std::invalid_argument>(message); }
 
 TEST(grid, splits_a_world_into_tensor_and_data_parallel_ranks) {
     evenkeel::grid const llm{.tensor = 2, .data = 4};
@@ -59,12 +57,8 @@ TEST(grid, follows_the_formula_of_expert_ranks) {
 }
 
 TEST(grid, reads_orders_with_the_last_axis_fastest_as_row_major_meshes) {
-    grid const mesh{.tensor = 2,
-                    .context = 3,
-                    .data = 4,
-                    .pipeline = 2,
-                    .order = "pp-dp-cp-tp",
-                    .fastest = fastest_axis::last};
+    grid const mesh{
+        .tensor = 2, .context = 3, .data = 4, .pipeline = 2, .order = "pp-dp-cp-tp", .fastest = fastest_axis::last};
     grid const megatron{.tensor = 2, .context = 3, .data = 4, .pipeline = 2};
     for (std::size_t rank = 0; rank < 48; ++rank) {
         EXPECT_EQ(coordinates_of(mesh, to_id<world_rank>(rank)), coordinates_of(megatron, to_id<world_rank>(rank)));
@@ -119,8 +113,9 @@ TEST(grid, refuses_orders_that_are_none) {
 
 TEST(grid, refuses_sizes_that_make_no_grid) {
     EXPECT_THAT([] { (void)ranks_of({.context = 0}); }, refuses("ranks_of: grid.context = 0, expected at least 1"));
-    EXPECT_THAT([] { (void)ranks_of({.context = 2, .expert = 2}); },
-                refuses("ranks_of: grid.expert = 2, expected 1 where grid.context is above 1: two grids, one for each"));
+    EXPECT_THAT(
+        [] { (void)ranks_of({.context = 2, .expert = 2}); },
+        refuses("ranks_of: grid.expert = 2, expected 1 where grid.context is above 1: two grids, one for each"));
     EXPECT_THAT([] { (void)ranks_of({.tensor = 1u << 20u, .data = 1u << 20u}); },
                 refuses("ranks_of: grid.data = 1048576, expected fewer than 2^32 ranks in all"));
     EXPECT_THAT([] { (void)ranks_of({.data = 2, .offset = max_items - 1}); },

@@ -16,9 +16,7 @@ namespace {
 
 using ids = std::vector<std::uint32_t>;
 
-auto refuses(std::string const& message) {
-    return testing::ThrowsMessage<std::invalid_argument>(message);
-}
+auto refuses(std::string const& message) { return testing::ThrowsMessage<std::invalid_argument>(message); }
 
 TEST(group_of, makes_tensor_parallel_siblings_one_instance) {
     auto const instances = evenkeel::group_of({.tensor = 2, .data = 4});
@@ -27,9 +25,7 @@ TEST(group_of, makes_tensor_parallel_siblings_one_instance) {
     EXPECT_EQ(instances.leader(rank_id{3}), world_rank{6});
 }
 
-TEST(group_of, is_the_flat_group_where_only_data_is_parallel) {
-    EXPECT_EQ(group_of({.data = 5}), flat_group({5}));
-}
+TEST(group_of, is_the_flat_group_where_only_data_is_parallel) { EXPECT_EQ(group_of({.data = 5}), flat_group({5})); }
 
 TEST(group_of, lists_members_stage_by_stage_and_part_by_part) {
     //              part 0   part 1

@@ -81,7 +81,8 @@ inline std::size_t read_axes(std::string_view function, grid const& grid, std::a
         }
         bool const trailing = end != std::string_view::npos && rest.empty();
         if (axis == axis_names.size() || seen[axis] || trailing) {
-            throw_invalid(function, "grid.order", grid.order, "each of tp, cp, ep, dp and pp at most once, joined by -");
+            throw_invalid(function, "grid.order", grid.order,
+                          "each of tp, cp, ep, dp and pp at most once, joined by -");
         }
         seen[axis] = true;
         axes[count++] = axis;
@@ -139,9 +140,7 @@ inline std::size_t read_axes(std::string_view function, grid const& grid, std::a
 ///
 /// @throws std::invalid_argument  if a size is zero, `order` names an axis twice, lacks one whose size is not 1 or has
 ///                                anything else in it, or both experts and context are split, as in Megatron.
-[[nodiscard]] inline world_size ranks_of(grid const& grid) {
-    return {detail::grid_strides_of("ranks_of", grid).ranks};
-}
+[[nodiscard]] inline world_size ranks_of(grid const& grid) { return {detail::grid_strides_of("ranks_of", grid).ranks}; }
 
 /// Where `rank` stands in `grid`.
 ///

@@ -68,9 +68,7 @@ inline void require_shape(std::string_view function, member_shape const& shape, 
 /// @complexity O(ranks log ranks)
 [[nodiscard]] inline group group_of(grid const& grid) {
     auto const strides = detail::grid_strides_of("group_of", grid);
-    auto const rank = [&](grid_coordinates const& at) {
-        return detail::rank_of_coordinates(strides, grid.offset, at);
-    };
+    auto const rank = [&](grid_coordinates const& at) { return detail::rank_of_coordinates(strides, grid.offset, at); };
     std::vector<grid_coordinates> instances;
     for (std::size_t data = 0; data < grid.data; ++data) {
         for (std::size_t expert = 0; expert < grid.expert; ++expert) {
