@@ -2,5 +2,9 @@
 #pragma once
 
 #include <evenkeel/cost/attention.hpp>
+#include <evenkeel/cost/conv_attention.hpp>
 #include <evenkeel/cost/cost_model.hpp>
 #include <evenkeel/cost/linear.hpp>
+#include <evenkeel/cost/load_of.hpp>
+#include <evenkeel/cost/padded.hpp>
+#include <evenkeel/cost/padded_model.hpp>

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <evenkeel/cost/cost_model.hpp>
+#include <evenkeel/cost/detail/polynomial.hpp>
 
 namespace evenkeel {
 
@@ -21,13 +22,8 @@ struct attention_cost {
 
     /// @throws std::overflow_error  if the weight does not fit into 64 bits; names the length.
     [[nodiscard]] constexpr std::uint64_t weight(std::uint64_t length) const {
-        if (length == 0) {
-            return 0;
-        }
-        // (linear + quadratic * length) * length + fixed: one multiplication less than term by term.
         std::uint64_t weight = 0;
-        if (__builtin_mul_overflow(quadratic, length, &weight) || __builtin_add_overflow(linear, weight, &weight) ||
-            __builtin_mul_overflow(weight, length, &weight) || __builtin_add_overflow(weight, fixed, &weight)) {
+        if (length != 0 && !detail::polynomial(linear, quadratic, fixed, length, weight)) {
             throw_weight_overflow("attention_cost", length);
         }
         return weight;
