@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/cost/linear.hpp>
+#include <evenkeel/cost/padded.hpp>
 #include <evenkeel/solve/balance.hpp>
+#include <evenkeel/solve/balance_padded.hpp>
 
 #include "tests/support/batches.hpp"
 
@@ -51,11 +53,25 @@ TEST(workspace, allocates_nothing_from_the_second_batch_of_a_shape_on) {
     }
 }
 
+TEST(workspace, allocates_nothing_for_padded_batches_from_the_second_on) {
+    workspace space;
+    (void)balance(space, std::vector<std::uint64_t>(64 * 40), rank_count{64}, padded_cost{});
+
+    for (std::uint64_t seed = 1; seed < 20; ++seed) {
+        auto const [lengths, ranks] = test::mixed_batch(seed, 64, 40);
+        auto const model = padded_cost{.quadratic = seed % 2};
+        auto const before = allocations;
+        (void)balance(space, lengths, ranks, model);
+        EXPECT_EQ(allocations, before) << "seed " << seed;
+    }
+}
+
 TEST(workspace, does_not_colour_the_result) {
     workspace space;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         auto const [lengths, ranks] = test::mixed_batch(seed, 1 + seed % 7 * 5, 1 + seed % 9);
         EXPECT_EQ(balance(space, lengths, ranks, linear_cost{}), balance(lengths, ranks, linear_cost{}));
+        EXPECT_EQ(balance(space, lengths, ranks, padded_cost{}), balance(lengths, ranks, padded_cost{}));
     }
 }
 
