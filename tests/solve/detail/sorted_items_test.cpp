@@ -39,6 +39,24 @@ TEST(sort_items, counts_in_units_of_the_greatest_common_divisor) {
     EXPECT_EQ(items.total, 11u);
 }
 
+TEST(sort_items, counts_in_units_however_it_sorts) {
+    // Many items of few sizes are sorted by counting.
+    weights batch(5000);
+    for (std::size_t position = 0; position < batch.size(); ++position) {
+        batch[position] = position % 3 * 576;
+    }
+    sorted_items items;
+    sort_items("test", batch, items);
+
+    ASSERT_EQ(items.size(), 3333u);
+    EXPECT_EQ(items.unit, 576u);
+    EXPECT_EQ(items.weights.front(), 2u);
+    EXPECT_EQ(items.positions.front(), 2u);
+    EXPECT_EQ(items.weights.back(), 1u);
+    EXPECT_EQ(items.positions.back(), 4999u);
+    EXPECT_EQ(items.total, 1667u + 2 * 1666u);
+}
+
 TEST(sort_items, forgets_the_batch_before) {
     sorted_items items;
     sort_items("test", weights{8, 4}, items);
@@ -61,7 +79,7 @@ TEST(sort_items, reports_a_total_beyond_64_bits_in_the_name_of_the_caller) {
 
 class sort_items_law : public testing::TestWithParam<std::uint64_t> {};
 
-// Widths from one bit to the whole word, sizes on either side of what makes the digits wider.
+// Widths from one bit to the whole word, so that some are counted; sizes on either side of what makes the digits wider.
 TEST_P(sort_items_law, agrees_with_a_stable_sort) {
     test::seeded random{GetParam()};
     auto const width = 1 + GetParam() % 50;

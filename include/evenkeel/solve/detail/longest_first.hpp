@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include <evenkeel/solve/detail/rounds.hpp>
 #include <evenkeel/solve/detail/tournament.hpp>
 
 namespace evenkeel::detail {
@@ -22,6 +23,7 @@ class longest_first {
     void reserve(std::size_t ranks) {
         narrow_.reserve(ranks);
         wide_.reserve(ranks);
+        rounds_.reserve(ranks);
     }
 
     /// @param weights  In falling order.
@@ -32,10 +34,16 @@ class longest_first {
     std::uint64_t operator()(std::span<std::uint64_t const> weights, std::uint64_t total, std::size_t ranks,
                              std::span<std::uint32_t> rank_of) {
         bool const narrow = std::bit_width(total) + std::bit_width(ranks) < 64;
-        return narrow ? place(weights, ranks, rank_of, narrow_) : place(weights, ranks, rank_of, wide_);
+        if (!narrow) {
+            return place(weights, ranks, rank_of, wide_);
+        }
+        return ranks < fewest_for_rounds ? place(weights, ranks, rank_of, narrow_)
+                                         : rounds_(weights, ranks, rank_of);
     }
 
   private:
+    static constexpr std::size_t fewest_for_rounds = 128;
+
     // nvcc takes __extension__ before a typedef, not before an alias.
     __extension__ typedef unsigned __int128 wide_player;
 
@@ -54,6 +62,7 @@ class longest_first {
 
     tournament<std::uint64_t> narrow_;
     tournament<wide_player> wide_;
+    rounds rounds_;
 };
 
 }  // namespace evenkeel::detail

@@ -28,9 +28,16 @@ struct sorted_items {
 
     std::vector<std::uint64_t> spare_weights;
     std::vector<std::uint32_t> spare_positions;
+    std::vector<std::uint32_t> starts;  ///< of the items of each weight
+
+    /// The largest weight that is sorted by counting: going through all weights must not cost more than the items.
+    [[nodiscard]] static std::size_t largest_counted(std::size_t batch) noexcept {
+        return std::min<std::size_t>(batch, std::size_t{1} << 16);
+    }
 
     void reserve(std::size_t batch) {
         weights.reserve(batch);
+        starts.reserve(largest_counted(batch) + 1);
         positions.reserve(batch);
         spare_weights.reserve(batch);
         spare_positions.reserve(batch);
@@ -61,46 +68,104 @@ inline void sort_by_digit(sorted_items& items, unsigned shift, unsigned bits) {
     std::swap(items.positions, items.spare_positions);
 }
 
-/// Fills `items` from a batch of fewer than 2^32 weights.
-///
-/// Radix sort from the least significant digit: linear in the items, and stable, which makes ties fall by position.
-/// @param function  Who asks; named in an error.
-/// @throws std::overflow_error  if the sum of the weights exceeds 64 bits.
-inline void sort_items(std::string_view function, std::span<std::uint64_t const> batch, sorted_items& items) {
-    items.weights.clear();
-    items.positions.clear();
+/// The sum of a batch and what else its weights have in common.
+struct weight_summary {
     std::uint64_t total = 0;
     std::uint64_t largest = 0;
+    std::size_t present = 0;  ///< how many weigh something
+};
+
+/// @throws std::overflow_error  if the sum exceeds 64 bits; names `function`.
+[[nodiscard]] inline weight_summary summarize(std::string_view function, std::span<std::uint64_t const> batch) {
+    weight_summary result;
+    for (auto const weight : batch) {
+        result.total += weight;
+        result.largest = std::max(result.largest, weight);
+        result.present += weight != 0 ? 1 : 0;
+    }
+    if (std::bit_width(result.largest) + std::bit_width(batch.size()) > 64) {
+        result.total = 0;
+        for (auto const weight : batch) {
+            if (__builtin_add_overflow(result.total, weight, &result.total)) {
+                throw std::overflow_error{std::string{function}.append(": the total load exceeds 64 bits")};
+            }
+        }
+    }
+    return result;
+}
+
+/// Fills in what `batch` has, by counting how often each weight occurs: for weights that are not much larger than there
+/// are items.
+///
+/// @return  The greatest common divisor, which the weights are not divided by yet.
+inline std::uint64_t sort_by_counting(std::span<std::uint64_t const> batch, std::uint64_t largest,
+                                      sorted_items& items) {
+    auto& starts = items.starts;
+    starts.assign(static_cast<std::size_t>(largest) + 1, 0);
+    for (auto const weight : batch) {
+        ++starts[weight];
+    }
     std::uint64_t unit = 0;
+    std::uint32_t before = 0;
+    for (std::uint64_t weight = largest; weight > 0; --weight) {
+        std::uint32_t const count = std::exchange(starts[weight], before);
+        if (count > 0) {
+            std::fill_n(items.weights.begin() + before, count, weight);
+            unit = unit == 1 ? 1 : std::gcd(unit, weight);
+            before += count;
+        }
+    }
+    for (std::size_t position = 0; position < batch.size(); ++position) {
+        if (batch[position] != 0) {
+            items.positions[starts[batch[position]]++] = static_cast<std::uint32_t>(position);
+        }
+    }
+    return unit;
+}
+
+/// The same by the digits of the weights, the least significant first.
+inline std::uint64_t sort_by_digits(std::span<std::uint64_t const> batch, std::uint64_t largest, sorted_items& items) {
+    std::uint64_t unit = 0;
+    std::size_t place = 0;
     for (std::size_t position = 0; position < batch.size(); ++position) {
         std::uint64_t const weight = batch[position];
         if (weight == 0) {
             continue;
         }
-        if (__builtin_add_overflow(total, weight, &total)) {
-            throw std::overflow_error{std::string{function}.append(": the total load exceeds 64 bits")};
-        }
-        largest = std::max(largest, weight);
         if (unit != 1 && (unit == 0 || weight % unit != 0)) {
             unit = std::gcd(unit, weight);
         }
-        items.weights.push_back(weight);
-        items.positions.push_back(static_cast<std::uint32_t>(position));
+        items.weights[place] = weight;
+        items.positions[place++] = static_cast<std::uint32_t>(position);
     }
+    auto const width = static_cast<unsigned>(std::bit_width(largest));
+    unsigned const widest_digit = items.size() < 512 ? 6 : 11;
+    unsigned const passes = (width + widest_digit - 1) / widest_digit;
+    for (unsigned pass = 0; pass < passes; ++pass) {
+        unsigned const shift = width * pass / passes;
+        sort_by_digit(items, shift, width * (pass + 1) / passes - shift);
+    }
+    return unit;
+}
+
+/// Fills `items` from a batch of fewer than 2^32 weights.
+///
+/// Linear in the items; both ways of sorting are stable, which makes ties fall by position.
+/// @param function  Who asks; named in an error.
+/// @throws std::overflow_error  if the sum of the weights exceeds 64 bits.
+inline void sort_items(std::string_view function, std::span<std::uint64_t const> batch, sorted_items& items) {
+    auto const [total, largest, present] = summarize(function, batch);
+    items.weights.resize(present);
+    items.positions.resize(present);
+    std::uint64_t const unit = largest <= items.largest_counted(batch.size())
+                                   ? sort_by_counting(batch, largest, items)
+                                   : sort_by_digits(batch, largest, items);
     items.unit = std::max<std::uint64_t>(unit, 1);
     items.total = total / items.unit;
     if (items.unit > 1) {
         for (auto& weight : items.weights) {
             weight /= items.unit;
         }
-    }
-
-    auto const width = static_cast<unsigned>(std::bit_width(largest / items.unit));
-    unsigned const widest_digit = items.size() < 512 ? 6 : 11;
-    unsigned const passes = (width + widest_digit - 1) / widest_digit;
-    for (unsigned pass = 0; pass < passes; ++pass) {
-        unsigned const shift = width * pass / passes;
-        sort_by_digit(items, shift, width * (pass + 1) / passes - shift);
     }
 }
 
