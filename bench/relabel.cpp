@@ -9,8 +9,6 @@
 #include <vector>
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
-
 #include <evenkeel/cost/linear.hpp>
 #include <evenkeel/place.hpp>
 #include <evenkeel/rearrange/traffic.hpp>
@@ -29,7 +27,9 @@ struct task {
     topology cluster;
 };
 
-task task_of(std::vector<std::uint64_t> const& lengths, std::size_t ranks, std::size_t per_rank) {
+task task_of(batches const& batches) {
+    auto const lengths = batches.draw(1);
+    auto const [ranks, per_rank] = batches.shape;
     return {.bytes = lengths,
             .given = balance(lengths, rank_count{ranks}, linear_cost{}).plan,
             .home = home_layout(std::vector<std::size_t>(ranks, per_rank)),
@@ -143,12 +143,10 @@ void run_identity(benchmark::State& state, task const& task) {
 
 }  // namespace
 
-void add_relabel_rows(std::string_view workload, std::size_t ranks, std::size_t per_rank,
-                      std::vector<std::uint64_t> const& lengths) {
+void add_relabel_rows(batches const& batches) {
     auto const add = [&](std::string_view subject, auto run) {
-        auto const name = fmt::format("relabel/{}/{}/{}x{}", subject, workload, ranks, per_rank);
-        benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-            run(state, task_of(lengths, ranks, per_rank));
+        benchmark::RegisterBenchmark(batches.row("relabel", subject).c_str(), [=](benchmark::State& state) {
+            run(state, task_of(batches));
         })->Unit(benchmark::kMicrosecond);
     };
     add("evenkeel_total", [](auto& state, task const& task) { run_evenkeel(state, task, relabel_objective::total); });
