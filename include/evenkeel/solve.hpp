@@ -5,4 +5,6 @@
 #include <evenkeel/solve/balance_padded.hpp>
 #include <evenkeel/solve/lower_bound.hpp>
 #include <evenkeel/solve/options.hpp>
+#include <evenkeel/solve/rebalance.hpp>
+#include <evenkeel/solve/rebalanced.hpp>
 #include <evenkeel/solve/workspace.hpp>

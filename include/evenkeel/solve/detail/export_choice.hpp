@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <evenkeel/solve/detail/step_budget.hpp>
+#include <evenkeel/solve/detail/subset_sums.hpp>
+
+namespace evenkeel::detail {
+
+/// An item that a node may give away: its weight, what moving it costs, and its number.
+struct export_item {
+    std::uint64_t weight;
+    std::uint64_t cost;
+    std::uint32_t item;
+};
+
+/// Chooses what a node gives away to lose a given weight, at least cost.
+///
+/// The cheapest items per weight first, as long as they are not too heavy, which is what the relaxation to items that can
+/// be cut says; then, for what is left, the best one, two or three of all others, or any of the next sixteen.
+class export_choice {
+  public:
+    void reserve(std::size_t items) {
+        chosen_.reserve(items);
+        is_taken_.reserve(items);
+    }
+
+    /// @param items    In the order in which they are to be given away.
+    /// @param falling  Whether that is also the order of falling weights.
+    /// @param excess   What is to be lost, at least 1 and at most the weight of all items.
+    void operator()(std::span<export_item const> items, bool falling, std::uint64_t excess, step_budget& steps) {
+        items_ = items;
+        chosen_.clear();
+        weight_ = 0;
+        cost_ = 0;
+        if (falling) {
+            choose_falling(excess, steps);
+        } else {
+            choose_in_order(excess, steps);
+        }
+    }
+
+    /// What was chosen: positions in `items`.
+    [[nodiscard]] std::span<std::uint32_t const> positions() const noexcept { return chosen_; }
+    [[nodiscard]] std::uint64_t weight() const noexcept { return weight_; }
+    [[nodiscard]] std::uint64_t cost() const noexcept { return cost_; }
+
+  private:
+    static constexpr std::uint64_t nothing = std::numeric_limits<std::uint64_t>::max();
+
+    struct finish {
+        std::uint64_t cost = nothing;
+        std::uint64_t weight = nothing;
+        std::array<std::uint32_t, 3> positions{};
+        std::size_t size = 0;
+    };
+
+    void take(std::size_t position) {
+        chosen_.push_back(static_cast<std::uint32_t>(position));
+        weight_ += items_[position].weight;
+        cost_ += items_[position].cost;
+    }
+
+    void choose_falling(std::uint64_t excess, step_budget& steps) {
+        std::size_t first = 0;
+        // What two items can do, the search for two does better.
+        while (first + 1 < items_.size() && items_[first].weight < excess &&
+               items_[first + 1].weight < excess - items_[first].weight) {
+            excess -= items_[first].weight;
+            take(first++);
+        }
+        std::uint64_t const fine = excess + excess / 512;
+        finish best;
+        pair_from(first, excess, best);
+        steps.spend(2 * (items_.size() - first) + chosen_.size());
+        if (best.weight > fine) {
+            constexpr std::size_t thirds = 12;
+            std::size_t const rest = items_.size() - first;
+            for (std::size_t number = 0; number < thirds && best.weight > fine; ++number) {
+                std::size_t const third = first + rest * (2 * number + 1) / (2 * thirds);
+                if (rest < 3 || items_[third].weight >= excess) {
+                    continue;
+                }
+                triple_with(first, third, excess, best);
+                steps.spend(2 * rest);
+            }
+        }
+        for (std::size_t index = 0; index < best.size; ++index) {
+            take(best.positions[index]);
+        }
+    }
+
+    void offer(std::initializer_list<std::size_t> positions, finish& best) const {
+        finish found{.cost = 0, .weight = 0, .positions = {}, .size = 0};
+        for (std::size_t const position : positions) {
+            found.cost += items_[position].cost;
+            found.weight += items_[position].weight;
+            found.positions[found.size++] = static_cast<std::uint32_t>(position);
+        }
+        if (found.cost < best.cost || (found.cost == best.cost && found.weight < best.weight)) {
+            best = found;
+        }
+    }
+
+    /// The cheapest one or two items of enough weight, `from` on.
+    void pair_from(std::size_t from, std::uint64_t excess, finish& best) const {
+        std::size_t low = from;
+        std::size_t high = items_.size();
+        while (low < high) {
+            if (items_[low].weight >= excess) {
+                offer({low}, best);
+                ++low;
+            } else if (low + 1 < high && items_[low].weight + items_[high - 1].weight >= excess) {
+                offer({low, high - 1}, best);
+                ++low;
+            } else {
+                --high;
+            }
+        }
+    }
+
+    void triple_with(std::size_t from, std::size_t third, std::uint64_t excess, finish& best) const {
+        std::uint64_t const rest = excess - items_[third].weight;
+        std::size_t low = from;
+        std::size_t high = items_.size();
+        while (low + 1 < high) {
+            if (low == third) {
+                ++low;
+            } else if (high - 1 == third) {
+                --high;
+            } else if (items_[low].weight + items_[high - 1].weight >= rest) {
+                offer({third, low, high - 1}, best);
+                ++low;
+            } else {
+                --high;
+            }
+        }
+    }
+
+    void choose_in_order(std::uint64_t excess, step_budget& steps) {
+        is_taken_.assign(items_.size(), 0);
+        std::uint64_t left = excess;
+        for (std::size_t position = 0; position < items_.size() && left > 0; ++position) {
+            if (items_[position].weight <= left) {
+                left -= items_[position].weight;
+                is_taken_[position] = 1;
+                take(position);
+            }
+        }
+        steps.spend(2 * items_.size());
+        if (left == 0) {
+            return;
+        }
+        // Whatever was not taken is heavier than what is left. The last ones taken are up for revision, together with the
+        // cheapest of the others.
+        std::array<std::uint32_t, 16> open;
+        std::size_t size = 0;
+        for (; size < open.size() / 4 && !chosen_.empty(); ++size) {
+            std::uint32_t const position = chosen_.back();
+            chosen_.pop_back();
+            open[size] = position;
+            left += items_[position].weight;
+            weight_ -= items_[position].weight;
+            cost_ -= items_[position].cost;
+        }
+        for (std::size_t position = 0; position < items_.size() && size < open.size(); ++position) {
+            if (is_taken_[position] == 0) {
+                open[size++] = static_cast<std::uint32_t>(position);
+            }
+        }
+        cover(std::span{open}.first(size), left, steps);
+    }
+
+    /// Takes the cheapest of all subsets of `open` that weigh at least `excess`, which all of them together do.
+    void cover(std::span<std::uint32_t const> open, std::uint64_t excess, step_budget& steps) {
+        std::size_t const size = open.size() / 2;
+        auto const& [a, b] = halves_;
+        fill(open.first(size), halves_[0]);
+        fill(open.subspan(size), halves_[1]);
+        // From each sum of the second half on: the cheapest of those that are at least as large.
+        std::uint64_t cheapest = nothing;
+        for (std::size_t index = b.sums.size(); index-- > 0;) {
+            std::uint64_t const cost = b.costs[b.sums.subset(index)];
+            if (cost <= cheapest) {
+                cheapest = cost;
+                best_from_[index] = static_cast<std::uint16_t>(index);
+            } else {
+                best_from_[index] = best_from_[index + 1];
+            }
+        }
+        steps.spend(3 * (a.sums.size() + b.sums.size()));
+        std::uint64_t best = nothing;
+        std::uint64_t best_weight = nothing;
+        std::uint16_t from_a = 0;
+        std::uint16_t from_b = 0;
+        std::size_t first = b.sums.size();
+        for (std::size_t index = 0; index < a.sums.size(); ++index) {
+            while (first > 0 && a.sums.sum(index) + b.sums.sum(first - 1) >= excess) {
+                --first;
+            }
+            if (first == b.sums.size()) {
+                continue;
+            }
+            std::size_t const other = best_from_[first];
+            std::uint64_t const cost = a.costs[a.sums.subset(index)] + b.costs[b.sums.subset(other)];
+            std::uint64_t const weight = a.sums.sum(index) + b.sums.sum(other);
+            if (cost < best || (cost == best && weight < best_weight)) {
+                best = cost;
+                best_weight = weight;
+                from_a = a.sums.subset(index);
+                from_b = b.sums.subset(other);
+            }
+        }
+        for (std::size_t bit = 0; bit < open.size(); ++bit) {
+            if ((bit < size ? from_a >> bit & 1 : from_b >> (bit - size) & 1) != 0) {
+                take(open[bit]);
+            }
+        }
+    }
+
+    struct half_of_open {
+        subset_sums sums;
+        std::array<std::uint64_t, 256> costs;
+    };
+
+    void fill(std::span<std::uint32_t const> open, half_of_open& half) const {
+        std::array<std::uint64_t, 8> weights{};
+        half.costs[0] = 0;
+        for (std::size_t bit = 0; bit < open.size(); ++bit) {
+            weights[bit] = items_[open[bit]].weight;
+            std::size_t const without = std::size_t{1} << bit;
+            for (std::size_t subset = 0; subset < without; ++subset) {
+                half.costs[without + subset] = half.costs[subset] + items_[open[bit]].cost;
+            }
+        }
+        half.sums.assign(std::span{weights}.first(open.size()));
+    }
+
+    std::span<export_item const> items_;
+    std::vector<std::uint32_t> chosen_;
+    std::vector<std::uint8_t> is_taken_;
+    std::uint64_t weight_ = 0;
+    std::uint64_t cost_ = 0;
+    std::array<half_of_open, 2> halves_;
+    std::array<std::uint16_t, 257> best_from_{};
+};
+
+}  // namespace evenkeel::detail

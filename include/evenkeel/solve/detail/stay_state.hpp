@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <evenkeel/solve/detail/placement.hpp>
+#include <evenkeel/solve/detail/stay_items.hpp>
+#include <evenkeel/solve/detail/stay_task.hpp>
+
+namespace evenkeel::detail {
+
+/// Where the items are while a search moves them: which node has which items, and which of its ranks.
+class stay_state {
+  public:
+    void reserve(std::size_t items, std::size_t ranks, std::size_t nodes) {
+        nodes_.reserve(items, nodes);
+        rank_of_.reserve(items);
+        rank_loads_.reserve(ranks);
+        node_of_rank_.reserve(ranks);
+    }
+
+    /// Puts everything at home. An item whose home is no rank goes to the lightest rank of its node, if that has any.
+    void go_home(stay_items const& items, node_ranks const& ranks) {
+        start(items, ranks);
+        rank_of_.assign(items.home_rank.begin(), items.home_rank.end());
+        nodes_.reset(items.sorted.weights, items.home_node, ranks.nodes());
+        for (std::size_t item = 0; item < items.size(); ++item) {
+            if (rank_of_[item] != no_rank) {
+                rank_loads_[rank_of_[item]] += items.weight(item);
+            }
+        }
+        for (std::size_t item = 0; item < items.size(); ++item) {
+            if (rank_of_[item] == no_rank) {
+                seat(static_cast<std::uint32_t>(item), lightest_rank(items.home_node[item]));
+            }
+        }
+    }
+
+    /// Takes up another placement of all items on ranks.
+    void take_up(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t const> rank_of,
+                 std::vector<std::uint32_t>& spare) {
+        start(items, ranks);
+        rank_of_.assign(rank_of.begin(), rank_of.end());
+        spare.resize(items.size());
+        for (std::size_t item = 0; item < items.size(); ++item) {
+            rank_loads_[rank_of[item]] += items.weight(item);
+            spare[item] = node_of_rank_[rank_of[item]];
+        }
+        nodes_.reset(items.sorted.weights, spare, ranks.nodes());
+    }
+
+    [[nodiscard]] stay_items const& items() const noexcept { return *items_; }
+    [[nodiscard]] node_ranks const& ranks() const noexcept { return *ranks_; }
+    [[nodiscard]] placement const& nodes() const noexcept { return nodes_; }
+    [[nodiscard]] std::uint32_t rank_of(std::uint32_t item) const noexcept { return rank_of_[item]; }
+    [[nodiscard]] std::span<std::uint32_t const> ranks_of() const noexcept { return rank_of_; }
+    [[nodiscard]] std::uint64_t rank_load(std::uint32_t rank) const noexcept { return rank_loads_[rank]; }
+    [[nodiscard]] std::uint32_t node_of_rank(std::uint32_t rank) const noexcept { return node_of_rank_[rank]; }
+
+    [[nodiscard]] std::uint64_t busiest_load() const noexcept {
+        return *std::max_element(rank_loads_.begin(), rank_loads_.end());
+    }
+
+    /// The rank on which an item would run in a node: its home, or the one with the least load.
+    [[nodiscard]] std::uint32_t rank_in(std::uint32_t item, std::uint32_t node) const noexcept {
+        std::uint32_t const home = items_->home_rank[item];
+        return home != no_rank && items_->home_node[item] == node ? home : lightest_rank(node);
+    }
+
+    /// Moves an item to another node.
+    void move(std::uint32_t item, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
+        auto const held = nodes_.items(from);
+        auto const place = std::lower_bound(held.begin(), held.end(), item);
+        nodes_.remove(from, static_cast<std::size_t>(place - held.begin()));
+        nodes_.insert(to, item, items_->weight(item));
+        seat(item, rank);
+    }
+
+    /// Moves an item to another rank of its node.
+    void seat(std::uint32_t item, std::uint32_t rank) noexcept {
+        std::uint64_t const weight = items_->weight(item);
+        if (rank_of_[item] != no_rank) {
+            rank_loads_[rank_of_[item]] -= weight;
+        }
+        if (rank != no_rank) {
+            rank_loads_[rank] += weight;
+        }
+        rank_of_[item] = rank;
+    }
+
+  private:
+    void start(stay_items const& items, node_ranks const& ranks) {
+        items_ = &items;
+        ranks_ = &ranks;
+        rank_loads_.assign(ranks.ranks.size(), 0);
+        node_of_rank_.resize(ranks.ranks.size());
+        for (std::uint32_t node = 0; node < ranks.nodes(); ++node) {
+            for (auto const rank : ranks[node]) {
+                node_of_rank_[rank] = node;
+            }
+        }
+    }
+
+    [[nodiscard]] std::uint32_t lightest_rank(std::uint32_t node) const noexcept {
+        std::uint32_t lightest = no_rank;
+        for (auto const rank : (*ranks_)[node]) {
+            if (lightest == no_rank || rank_loads_[rank] < rank_loads_[lightest]) {
+                lightest = rank;
+            }
+        }
+        return lightest;
+    }
+
+    stay_items const* items_ = nullptr;
+    node_ranks const* ranks_ = nullptr;
+    placement nodes_;
+    std::vector<std::uint32_t> rank_of_;
+    std::vector<std::uint64_t> rank_loads_;
+    std::vector<std::uint32_t> node_of_rank_;
+};
+
+}  // namespace evenkeel::detail

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <ranges>
+#include <string>
+#include <utility>
+
+#include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/errors.hpp>
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/core/layout.hpp>
+#include <evenkeel/core/length.hpp>
+#include <evenkeel/core/topology.hpp>
+#include <evenkeel/cost/cost_model.hpp>
+#include <evenkeel/solve/balance.hpp>
+#include <evenkeel/solve/detail/arguments.hpp>
+#include <evenkeel/solve/detail/rebalance.hpp>
+#include <evenkeel/solve/rebalanced.hpp>
+
+namespace evenkeel {
+
+/// The memory that `rebalance` works in. From the second batch of the same shape on, it allocates nothing.
+///
+///     evenkeel::rebalance_workspace space;                                             // lives as long as training
+///     auto const& kept = evenkeel::rebalance(space, lengths, home, cluster, model);    // valid until the next use
+///
+/// Results do not depend on what a workspace was used for before. It belongs to one thread at a time.
+class rebalance_workspace {
+  public:
+    /// For `rebalance`.
+    [[nodiscard]] detail::stay_room& room() noexcept { return room_; }
+
+  private:
+    detail::stay_room room_;
+};
+
+namespace detail {
+
+/// Refuses arguments that do not belong together.
+inline void require_arguments(std::size_t samples, layout const& home, topology const& topology,
+                              rebalance_options const& options) {
+    auto const one_each = [&](std::string_view argument, std::size_t size) {
+        if (size != samples) {
+            throw_invalid("rebalance", argument, size, "one for each of " + std::to_string(samples) + " samples");
+        }
+    };
+    require_counts("rebalance", samples, {topology.size().value});
+    one_each("home.size()", home.size());
+    if (home.ranks != topology.size()) {
+        throw_invalid("rebalance", "topology.size()", topology.size().value,
+                      "the world of `home`, " + std::to_string(home.ranks.value) + " ranks");
+    }
+    if (topology.nodes() > topology.size().value) {
+        throw_invalid("rebalance", "topology.nodes()", topology.nodes(),
+                      "at most one node for each of " + std::to_string(topology.size().value) + " ranks");
+    }
+    for (std::size_t item = 0; item < samples; ++item) {
+        if (to_index(home.places[item].rank) >= home.ranks.value) {
+            throw_invalid("rebalance", element("home.places", item) + ".rank", to_index(home.places[item].rank),
+                          "a world rank below " + std::to_string(home.ranks.value));
+        }
+    }
+    if (!(options.tolerance >= 0)) {
+        throw_invalid("rebalance", "options.tolerance", options.tolerance, "at least 0");
+    }
+    if (!options.bytes.empty()) {
+        one_each("options.bytes.size()", options.bytes.size());
+    }
+    if (!options.classes.empty()) {
+        one_each("options.classes.size()", options.classes.size());
+    }
+}
+
+}  // namespace detail
+
+/// Evens a batch out by moving as little of it as possible: between nodes first of all, then inside them.
+///
+///     // Two nodes of two ranks each; each rank has drawn two samples.
+///     auto const lengths = std::vector{9, 3, 2, 2, 4, 2, 3, 2};
+///     auto const home = evenkeel::home_layout(std::vector<std::size_t>{2, 2, 2, 2});
+///     auto const cluster = evenkeel::uniform_topology({4}, {2});
+///     auto const kept = evenkeel::rebalance(lengths, home, cluster, evenkeel::linear_cost{});
+///     // the busiest rank has 9, which no plan beats; 3 tokens went to the next rank, none to another node
+///
+/// A batch that is balanced without regard to homes and then relabelled still sends most of its bytes to other nodes,
+/// because nearly every rank's batch comes from everywhere. Here everything stays, but for what has to go: nodes with
+/// more than their ranks may have give away a choice of samples that hits the excess, then the ranks of each node even
+/// out among themselves. That is load rebalancing (Aggarwal, Motwani, Zhu 2006) on a network of two levels. With many
+/// samples per rank the bytes between nodes are within some percent of the least possible, a small share of all; with a
+/// handful of samples per rank that all weigh about the same, they can be a few times as many, and a larger tolerance
+/// helps.
+///
+/// The busiest rank ends at no more than (1 + tolerance) times the larger of the lower bound and what `balance` reaches,
+/// whatever the batch: if staying at home does not get there, the plan is made from scratch, and `from_scratch` says so.
+/// Samples that are balanced already do not move, nor do those that cost nothing. The plan depends on the arguments
+/// alone, ties broken by position.
+///
+/// @param samples   The batch. Read once; indexed by `item_id` in the plan.
+/// @param home      Where each sample is before anything moves.
+/// @param topology  Which world ranks share a node: in any order, nodes of any size. The plan is over all world ranks.
+/// @param model     What a sample costs; see `cost_model`.
+/// @param length    Projects a sample to its length. Default: the sample is its length.
+/// @throws std::invalid_argument  if arguments do not belong together, a length is negative or not a number, or an option
+///                                makes no sense.
+/// @throws std::overflow_error    if a weight, the sum of weights or that of bytes does not fit into 64 bits.
+/// @complexity O(n), and at most `options.effort` steps per sample and as many from scratch; n calls of `length`.
+template <std::ranges::input_range Samples, cost_model Model, length_of<Samples> Length = std::identity>
+[[nodiscard]] rebalanced rebalance(Samples&& samples, layout const& home, topology const& topology, Model const& model,
+                                   rebalance_options const& options = {}, Length length = {});
+
+/// The same in memory that is kept: from the second batch of the same shape on, nothing is allocated.
+///
+/// @return  A reference into `workspace`, valid until its next use.
+template <std::ranges::input_range Samples, cost_model Model, length_of<Samples> Length = std::identity>
+rebalanced const& rebalance(rebalance_workspace& workspace, Samples&& samples, layout const& home,
+                            topology const& topology, Model const& model, rebalance_options const& options = {},
+                            Length length = {}) {
+    if (options.resolution == 0) {
+        throw_invalid("rebalance", "options.resolution", options.resolution, "at least 1");
+    }
+    auto& room = workspace.room();
+    room.weights.clear();
+    room.bytes.clear();
+    if constexpr (std::ranges::sized_range<Samples>) {
+        room.weights.reserve(static_cast<std::size_t>(std::ranges::size(samples)));
+        room.bytes.reserve(static_cast<std::size_t>(std::ranges::size(samples)));
+    }
+    std::uint64_t total = 0;
+    for (auto&& sample : samples) {
+        auto const whole = whole_length(std::invoke(length, std::forward<decltype(sample)>(sample)), options.resolution,
+                                        "rebalance", room.weights.size());
+        room.weights.push_back(model.weight(whole));
+        room.bytes.push_back(whole);
+    }
+    detail::require_arguments(room.weights.size(), home, topology, options);
+    if (!options.bytes.empty()) {
+        room.bytes.assign(options.bytes.begin(), options.bytes.end());
+    }
+    for (auto const size : room.bytes) {
+        total = checked_add(total, size, "rebalance: the total of all bytes");
+    }
+    room.nodes_of_ranks.resize(topology.size().value);
+    for (std::size_t rank = 0; rank < room.nodes_of_ranks.size(); ++rank) {
+        room.nodes_of_ranks[rank] = static_cast<std::uint32_t>(topology.nodes_of_ranks[rank]);
+    }
+    room.home_ranks.resize(home.size());
+    room.home_nodes.resize(home.size());
+    for (std::size_t item = 0; item < home.size(); ++item) {
+        room.home_ranks[item] = static_cast<std::uint32_t>(home.places[item].rank);
+        room.home_nodes[item] = room.nodes_of_ranks[room.home_ranks[item]];
+    }
+    detail::rebalance(room, {.weights = room.weights,
+                             .bytes = room.bytes,
+                             .home_ranks = room.home_ranks,
+                             .home_nodes = room.home_nodes,
+                             .classes = options.classes,
+                             .nodes_of_ranks = room.nodes_of_ranks,
+                             .nodes = topology.nodes(),
+                             .tolerance = options.tolerance,
+                             .effort = options.effort});
+    return room.result;
+}
+
+template <std::ranges::input_range Samples, cost_model Model, length_of<Samples> Length>
+rebalanced rebalance(Samples&& samples, layout const& home, topology const& topology, Model const& model,
+                     rebalance_options const& options, Length length) {
+    // Too large for some threads' stacks.
+    auto const own = std::make_unique<rebalance_workspace>();
+    rebalance(*own, std::forward<Samples>(samples), home, topology, model, options, std::move(length));
+    return std::move(own->room().result);
+}
+
+}  // namespace evenkeel

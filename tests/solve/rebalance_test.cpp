@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/core/partition.hpp>
+#include <evenkeel/core/topology.hpp>
+#include <evenkeel/cost/attention.hpp>
+#include <evenkeel/cost/linear.hpp>
+#include <evenkeel/solve/balance.hpp>
+#include <evenkeel/solve/rebalance.hpp>
+
+#include "tests/support/batches.hpp"
+#include "tests/support/fewest_bytes.hpp"
+#include "tests/support/layouts.hpp"
+#include "tests/support/oracle.hpp"
+
+namespace evenkeel {
+namespace {
+
+using counts = std::vector<std::size_t>;
+using sizes = std::vector<std::uint64_t>;
+using lists_of = std::vector<std::vector<std::uint32_t>>;
+
+/// The items of every rank, for comparison with a literal.
+lists_of lists(plan const& plan) {
+    lists_of result;
+    for (std::size_t rank = 0; rank < plan.ranks().value; ++rank) {
+        result.push_back(test::numbers(plan[to_id<rank_id>(rank)]));
+    }
+    return result;
+}
+
+auto refuses(std::string const& message) { return testing::ThrowsMessage<std::invalid_argument>(message); }
+
+/// Samples that were drawn somewhere, perhaps with bytes that have nothing to do with their lengths.
+struct drawn {
+    sizes lengths;
+    layout home;
+    topology cluster;
+    sizes bytes;
+};
+
+/// What everything that `rebalance` returns has to fulfil.
+void expect_sound(rebalanced const& kept, drawn const& batch, double tolerance) {
+    require_partition("rebalance", kept.plan, batch.lengths.size());
+    auto const ranks = rank_count{batch.cluster.size().value};
+    EXPECT_EQ(kept.plan.ranks(), ranks);
+    EXPECT_EQ(kept.quality.max_load, test::busiest_load(kept.plan, batch.lengths));
+
+    auto const even = balance(batch.lengths, ranks, linear_cost{}, {.tolerance = tolerance});
+    auto const reached = std::max(even.quality.lower_bound, even.quality.max_load);
+    EXPECT_LE(static_cast<double>(kept.quality.max_load),
+              std::max(std::floor(static_cast<double>(even.quality.lower_bound) * (1 + tolerance)),
+                       static_cast<double>(reached)));
+
+    std::uint64_t total = 0;
+    std::uint64_t moved = 0;
+    std::uint64_t between = 0;
+    for (std::size_t rank = 0; rank < ranks.value; ++rank) {
+        for (auto const item : kept.plan[to_id<rank_id>(rank)]) {
+            auto const from = batch.home[item].rank;
+            auto const to = to_id<world_rank>(rank);
+            auto const bytes = batch.bytes[to_index(item)];
+            total += bytes;
+            moved += from == to ? 0 : bytes;
+            between += batch.cluster.node_of(from) == batch.cluster.node_of(to) ? 0 : bytes;
+        }
+    }
+    EXPECT_EQ(kept.total, total);
+    EXPECT_EQ(kept.moved, moved);
+    EXPECT_EQ(kept.between_nodes, between);
+    EXPECT_LE(kept.moved_bound, moved);
+    EXPECT_LE(kept.between_nodes_bound, between);
+}
+
+TEST(rebalance, moves_only_what_has_to) {
+    // Two nodes of two ranks each; each rank has drawn two samples.
+    auto const lengths = std::vector{9, 3, 2, 2, 4, 2, 3, 2};
+    auto const home = home_layout(counts{2, 2, 2, 2});
+    auto const cluster = uniform_topology({4}, {2});
+    auto const kept = rebalance(lengths, home, cluster, linear_cost{});
+
+    EXPECT_EQ(lists(kept.plan), (lists_of{{0}, {1, 2, 3}, {4, 5}, {6, 7}}));
+    EXPECT_EQ(kept.quality, (quality{.max_load = 9, .total_load = 27, .lower_bound = 9, .ranks = {4}}));
+    EXPECT_EQ(kept.total, 27u);
+    EXPECT_EQ(kept.moved, 3u);
+    EXPECT_EQ(kept.moved_bound, 3u);
+    EXPECT_EQ(kept.between_nodes, 0u);
+    EXPECT_EQ(kept.between_nodes_bound, 0u);
+    EXPECT_FALSE(kept.from_scratch);
+}
+
+TEST(rebalance, keeps_what_is_balanced_where_it_is) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        test::seeded random{seed};
+        auto const ranks = world_size{random.between(1, 12)};
+        auto const [lengths, same] = test::mixed_batch(seed, ranks.value, 5);
+        auto const even = balance(lengths, same, linear_cost{}, {.tolerance = 1e-3});
+        auto const home = layout_of(even.plan);
+        // From scratch may miss the target; what it reached is then what is good enough.
+        auto const kept = rebalance(lengths, home, test::random_topology(random, ranks), linear_cost{},
+                                    {.tolerance = even.quality.gap() + 1e-9});
+        EXPECT_EQ(kept.moved, 0u) << "seed " << seed;
+        EXPECT_EQ(lists(kept.plan), lists(even.plan)) << "seed " << seed;
+    }
+}
+
+TEST(rebalance, needs_no_sample_and_no_second_rank) {
+    auto const nothing = rebalance(sizes{}, home_layout(counts{0, 0}), uniform_topology({2}, {1}), linear_cost{});
+    EXPECT_EQ(lists(nothing.plan), (lists_of{{}, {}}));
+    EXPECT_EQ(nothing.quality.gap(), 0);
+    EXPECT_EQ(nothing.between_nodes_bound, 0u);
+
+    auto const alone = rebalance(sizes{5, 0, 7}, home_layout(counts{3}), uniform_topology({1}, {1}), linear_cost{});
+    EXPECT_EQ(lists(alone.plan), (lists_of{{0, 1, 2}}));
+    EXPECT_EQ(alone.moved, 0u);
+}
+
+TEST(rebalance, leaves_ranks_idle_when_there_are_more_ranks_than_samples) {
+    auto const kept =
+        rebalance(std::vector{5, 3}, home_layout(counts{2, 0, 0}), uniform_topology({3}, {3}), linear_cost{});
+    EXPECT_EQ(kept.quality.max_load, 5u);
+    EXPECT_EQ(kept.moved, 3u);
+}
+
+TEST(rebalance, places_every_sample_whatever_the_divisibility) {
+    auto const kept = rebalance(std::vector{1, 1, 1, 1, 1}, home_layout(counts{5, 0, 0, 0}), uniform_topology({4}, {2}),
+                                linear_cost{});
+    require_partition("test", kept.plan, 5);
+    EXPECT_EQ(kept.quality.max_load, 2u);
+    EXPECT_EQ(kept.between_nodes, 1u);
+    EXPECT_EQ(kept.moved, 3u);
+}
+
+TEST(rebalance, accepts_ranks_that_drew_nothing) {
+    auto const kept =
+        rebalance(std::vector{3, 3}, home_layout(counts{0, 2}), uniform_topology({2}, {1}), linear_cost{});
+    EXPECT_EQ(lists(kept.plan), (lists_of{{0}, {1}}));
+    EXPECT_EQ(kept.between_nodes, 3u);
+    EXPECT_EQ(kept.between_nodes_bound, 3u);
+}
+
+TEST(rebalance, leaves_samples_that_cost_nothing_at_home) {
+    auto const kept = rebalance(std::vector{0, 4, 4, 0}, home_layout(counts{3, 1}), uniform_topology({2}, {2}),
+                                linear_cost{}, {.bytes = sizes{100, 4, 4, 100}});
+    EXPECT_EQ(kept.quality.max_load, 4u);
+    EXPECT_EQ(kept.moved, 4u);
+    EXPECT_EQ(lists(kept.plan)[0][0], 0u);
+}
+
+TEST(rebalance, ships_no_batch_that_could_run_where_it_is) {
+    // From scratch, the two long samples and the two short ones meet; where they meet is luck. Here nothing has to move.
+    auto const lengths = std::vector{10, 2, 9, 3};
+    auto const kept = rebalance(lengths, home_layout(counts{2, 2}), uniform_topology({2}, {1}), linear_cost{});
+    EXPECT_EQ(kept.quality.gap(), 0);
+    EXPECT_EQ(kept.between_nodes, 0u);
+}
+
+TEST(rebalance, moves_what_weighs_most_per_byte) {
+    // Either pair would do; text of the same length costs 1 byte, with its images 100.
+    auto const kept = rebalance(std::vector{5, 5, 5, 5}, home_layout(counts{4, 0}), uniform_topology({2}, {1}),
+                                linear_cost{}, {.bytes = sizes{100, 1, 100, 1}});
+    EXPECT_EQ(lists(kept.plan), (lists_of{{0, 2}, {1, 3}}));
+    EXPECT_EQ(kept.between_nodes, 2u);
+    EXPECT_EQ(kept.between_nodes_bound, 2u);
+}
+
+TEST(rebalance, moves_what_is_free_first) {
+    auto const kept = rebalance(std::vector{6, 1, 1, 1, 1, 2}, home_layout(counts{6, 0}), uniform_topology({2}, {1}),
+                                linear_cost{}, {.bytes = sizes{600, 0, 0, 0, 0, 0}});
+    EXPECT_EQ(kept.quality.max_load, 6u);
+    EXPECT_EQ(kept.between_nodes, 0u);
+}
+
+TEST(rebalance, moves_items_of_a_lower_class_first) {
+    std::vector<std::uint8_t> const classes{1, 0, 1, 0};
+    auto const kept = rebalance(std::vector{5, 5, 5, 5}, home_layout(counts{4, 0}), uniform_topology({2}, {1}),
+                                linear_cost{}, {.classes = classes});
+    EXPECT_EQ(lists(kept.plan), (lists_of{{0, 2}, {1, 3}}));
+}
+
+TEST(rebalance, finds_the_ranks_of_a_node_wherever_they_are) {
+    // Nodes of two, one and three ranks, mixed: node 1 has the load and node 2 the room.
+    topology const cluster{.nodes_of_ranks = {node_id{2}, node_id{0}, node_id{2}, node_id{1}, node_id{0}, node_id{2}}};
+    auto const kept =
+        rebalance(std::vector{4, 4, 2, 2, 4, 4, 2, 2}, home_layout(counts{0, 2, 0, 2, 2, 2}), cluster, linear_cost{});
+    EXPECT_EQ(kept.quality.max_load, 4u);
+    EXPECT_EQ(kept.between_nodes, kept.between_nodes_bound);
+}
+
+TEST(rebalance, does_not_wrap_around_on_32_bit_lengths_with_a_quadratic_cost) {
+    auto const kept = rebalance(std::vector<std::uint32_t>{50'000, 46'341}, home_layout(counts{2, 0}),
+                                uniform_topology({2}, {2}), attention_cost{.linear = 0, .quadratic = 1});
+    EXPECT_EQ(kept.quality.max_load, 2'500'000'000u);
+    EXPECT_EQ(kept.moved, 46'341u);
+}
+
+TEST(rebalance, says_when_it_had_to_start_from_scratch) {
+    // Every node is fine as a whole, but the halves of its load do not exist: 7 + 7 can only be had across the nodes.
+    auto const kept = rebalance(std::vector{6, 4, 4, 3, 3, 8}, home_layout(counts{3, 0, 3, 0}),
+                                uniform_topology({4}, {2}), linear_cost{});
+    expect_sound(kept,
+                 {.lengths = {6, 4, 4, 3, 3, 8},
+                  .home = home_layout(counts{3, 0, 3, 0}),
+                  .cluster = uniform_topology({4}, {2}),
+                  .bytes = {6, 4, 4, 3, 3, 8}},
+                 1e-3);
+}
+
+TEST(rebalance, refuses_what_does_not_belong_together) {
+    auto const home = home_layout(counts{2, 1});
+    auto const cluster = uniform_topology({2}, {1});
+    EXPECT_THAT(
+        [&] {
+            (void)rebalance(sizes{1, 2}, home, cluster, linear_cost{});
+        },
+        refuses("rebalance: home.size() = 3, expected one for each of 2 samples"));
+    EXPECT_THAT(
+        [&] {
+            (void)rebalance(sizes{1, 2, 3}, home, uniform_topology({3}, {1}), linear_cost{});
+        },
+        refuses("rebalance: topology.size() = 3, expected the world of `home`, 2 ranks"));
+    EXPECT_THAT(
+        [&] {
+            (void)rebalance(sizes{1, 2, 3}, home, {{node_id{0}, node_id{2}}}, linear_cost{});
+        },
+        refuses("rebalance: topology.nodes() = 3, expected at most one node for each of 2 ranks"));
+    EXPECT_THAT(
+        [&] {
+            (void)rebalance(sizes{1, 2, 3}, home, cluster, linear_cost{}, {.tolerance = -1});
+        },
+        refuses("rebalance: options.tolerance = -1, expected at least 0"));
+    EXPECT_THAT(
+        [&] {
+            (void)rebalance(sizes{1, 2, 3}, home, cluster, linear_cost{}, {.resolution = 0});
+        },
+        refuses("rebalance: options.resolution = 0, expected at least 1"));
+    EXPECT_THAT(
+        [&] {
+            (void)rebalance(sizes{1, 2, 3}, home, cluster, linear_cost{}, {.bytes = sizes{1}});
+        },
+        refuses("rebalance: options.bytes.size() = 1, expected one for each of 3 samples"));
+    EXPECT_THAT(
+        [&] {
+            (void)rebalance(std::vector{1, -2, 3}, home, cluster, linear_cost{});
+        },
+        refuses("rebalance: samples[1] = -2, expected a length of at least 0"));
+    EXPECT_THAT([&] { (void)rebalance(sizes{}, layout{}, topology{}, linear_cost{}); },
+                refuses("rebalance: ranks = 0, expected at least 1"));
+    auto lost = home;
+    lost.places[1].rank = world_rank{7};
+    EXPECT_THAT(
+        [&] {
+            (void)rebalance(sizes{1, 2, 3}, lost, cluster, linear_cost{});
+        },
+        refuses("rebalance: home.places[1].rank = 7, expected a world rank below 2"));
+    auto const most = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_THROW((void)rebalance(sizes{1, 2, 3}, home, cluster, linear_cost{}, {.bytes = sizes{most, 1, 0}}),
+                 std::overflow_error);
+}
+
+/// Up to 7 samples on up to 4 ranks, for the oracle.
+drawn small_drawn(std::uint64_t seed) {
+    test::seeded random{seed};
+    auto batch = test::small_batch(seed);
+    batch.lengths.resize(std::min<std::size_t>(batch.lengths.size(), 7));
+    drawn result{.lengths = batch.lengths, .home = {}, .cluster = {}, .bytes = batch.lengths};
+    result.home = home_layout(test::random_counts(random, batch.lengths.size(), batch.ranks.value));
+    result.cluster = test::random_topology(random, {batch.ranks.value});
+    return result;
+}
+
+TEST(rebalance_law, holds_its_promises_where_everything_can_be_tried) {
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        SCOPED_TRACE(seed);
+        auto batch = small_drawn(seed);
+        rebalance_options options{.tolerance = seed % 3 == 0 ? 0.0 : 1e-3};
+        if (seed % 2 == 0) {
+            test::seeded random{seed};
+            batch.bytes = test::random_bytes(random, batch.lengths.size());
+            options.bytes = batch.bytes;
+        }
+        auto const kept = rebalance(batch.lengths, batch.home, batch.cluster, linear_cost{}, options);
+        expect_sound(kept, batch, options.tolerance);
+        auto const least =
+            test::fewest_bytes(batch.lengths, batch.bytes, batch.home, batch.cluster, kept.quality.max_load);
+        EXPECT_LE(kept.moved_bound, least.moved);
+        EXPECT_LE(kept.between_nodes_bound, least.between_nodes);
+    }
+}
+
+TEST(rebalance_law, holds_its_promises_for_batches_of_all_kinds) {
+    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+        SCOPED_TRACE(seed);
+        test::seeded random{seed};
+        std::size_t const ranks = random.between(1, 40);
+        auto const lengths = seed % 2 == 0 ? test::mixed_batch(seed, ranks, random.between(1, 20)).lengths
+                                           : test::sparse_batch(seed, ranks, random.between(1, 6)).lengths;
+        drawn batch{.lengths = lengths,
+                    .home = test::random_layout(random, lengths.size(), {ranks}),
+                    .cluster = test::random_topology(random, {ranks}),
+                    .bytes = lengths};
+        rebalance_options options{.tolerance = seed % 5 == 0 ? 0.0 : 1e-3};
+        std::vector<std::uint8_t> classes(lengths.size());
+        if (seed % 3 == 0) {
+            batch.bytes = test::random_bytes(random, lengths.size());
+            options.bytes = batch.bytes;
+        }
+        if (seed % 4 == 0) {
+            std::ranges::generate(classes, [&] { return static_cast<std::uint8_t>(random.up_to(2)); });
+            options.classes = classes;
+        }
+        auto const kept = rebalance(lengths, batch.home, batch.cluster, linear_cost{}, options);
+        expect_sound(kept, batch, options.tolerance);
+    }
+}
+
+TEST(rebalance_law, is_close_to_the_fewest_bytes_with_many_samples_per_rank) {
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        auto const [lengths, ranks] = test::mixed_batch(seed, 64, 40);
+        auto const kept = rebalance(lengths, home_layout(counts(64, 40)), uniform_topology({64}, {8}), linear_cost{});
+        EXPECT_LE(static_cast<double>(kept.between_nodes), 1.05 * static_cast<double>(kept.between_nodes_bound));
+        EXPECT_LT(kept.between_nodes * 10, kept.total);
+    }
+}
+
+}  // namespace
+}  // namespace evenkeel
