@@ -4,12 +4,13 @@ include(GNUInstallDirs)
 
 set(evenkeel_package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/evenkeel")
 
-# evenkeel_install(TARGET): installs the target, its headers and its own file of exported targets, so that a user of one
-# component needs the dependencies of no other. `evenkeel` is the package itself, `evenkeel_NAME` its component NAME.
+# evenkeel_install(TARGET [FILE_SET NAME]): installs the target, its headers and its own file of exported targets, so that
+# a user of one component needs the dependencies of no other. `evenkeel` is the package itself, `evenkeel_NAME` its
+# component NAME.
 function(evenkeel_install target)
     string(REGEX REPLACE "^evenkeel_" "" component "${target}")
     set_target_properties(${target} PROPERTIES EXPORT_NAME "${component}")
-    install(TARGETS ${target} EXPORT ${component}-targets FILE_SET HEADERS)
+    install(TARGETS ${target} EXPORT ${component}-targets FILE_SET HEADERS ${ARGN})
     install(EXPORT ${component}-targets NAMESPACE evenkeel:: DESTINATION "${evenkeel_package_folder}")
 endfunction()
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles the public headers with one compiler: all in one source, in which names of different rooms may clash. With
-# EACH also in the reverse order, and each header in a source of its own.
+# Compiles the public headers with one compiler: all in one source, in which names of different rooms may clash, and once
+# more in the reverse order.
 #
-# cmake -D COMPILER=c++ -D "FLAGS=-std=c++20 ..." -D SOURCE=evenkeel -D FOLDER=scratch [-D EACH=ON]
+# cmake -D COMPILER=c++ -D "FLAGS=-std=c++20 ..." -D SOURCE=evenkeel -D FOLDER=scratch
 #       [-D "WITHOUT=regex of headers"] -P headers.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -35,11 +35,5 @@ function(compile name)
 endfunction()
 
 compile(all ${headers})
-if(EACH)
-    foreach(header IN LISTS headers)
-        string(MAKE_C_IDENTIFIER "${header}" name)
-        compile(${name} ${header})
-    endforeach()
-    list(REVERSE headers)
-    compile(all_reversed ${headers})
-endif()
+list(REVERSE headers)
+compile(all_reversed ${headers})
