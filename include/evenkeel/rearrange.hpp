@@ -8,5 +8,6 @@
 #include <evenkeel/rearrange/order.hpp>
 #include <evenkeel/rearrange/rearrange.hpp>
 #include <evenkeel/rearrange/rearrangement.hpp>
+#include <evenkeel/rearrange/received.hpp>
 #include <evenkeel/rearrange/traffic.hpp>
 #include <evenkeel/rearrange/units.hpp>

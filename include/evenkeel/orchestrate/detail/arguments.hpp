@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <evenkeel/core/errors.hpp>
+#include <evenkeel/core/group.hpp>
+#include <evenkeel/core/members.hpp>
+#include <evenkeel/core/partition.hpp>
+#include <evenkeel/core/topology.hpp>
+#include <evenkeel/orchestrate/options.hpp>
+#include <evenkeel/orchestrate/phase.hpp>
+#include <evenkeel/orchestrate/samples.hpp>
+#include <evenkeel/rearrange/units.hpp>
+
+namespace evenkeel::detail {
+
+inline void require_size(std::string_view argument, std::size_t found, std::size_t expected, std::string_view of) {
+    if (found != expected) {
+        throw_invalid("orchestrate", std::string{argument} + ".size()", found,
+                      "one for each of " + std::to_string(expected) + " " + std::string{of});
+    }
+}
+
+/// Refuses samples that are not of `world` ranks or do not fit their encoders.
+inline void require_samples(step_samples const& samples, std::size_t world, std::size_t encoders) {
+    require_size("samples.counts", samples.counts.size(), world, "world ranks");
+    std::size_t drawn = 0;
+    for (std::size_t rank = 0; rank < world; ++rank) {
+        if (samples.counts[rank] > samples.size() - drawn) {
+            throw_invalid("orchestrate", element("samples.counts", rank), samples.counts[rank],
+                          "counts that add up to the " + std::to_string(samples.size()) + " samples");
+        }
+        drawn += samples.counts[rank];
+    }
+    require_size("samples.text", samples.size(), drawn, "samples that are drawn");
+    if (!samples.labels.empty()) {
+        require_size("samples.labels", samples.labels.size(), samples.size(), "samples");
+    }
+    require_size("samples.inputs", samples.inputs.size(), encoders, "encoders");
+    bool some_start = false;
+    for (std::size_t encoder = 0; encoder < encoders; ++encoder) {
+        auto const name = element("samples.inputs", encoder);
+        auto const& inputs = samples.inputs[encoder];
+        require_units("orchestrate", name + ".units", inputs.units, samples.size());
+        require_size(name + ".lengths", inputs.lengths.size(), inputs.units.units(), "units");
+        if (!inputs.starts.empty()) {
+            require_size(name + ".starts", inputs.starts.size(), inputs.units.units(), "units");
+        }
+        some_start = some_start || !inputs.starts.empty();
+    }
+    for (std::size_t encoder = 0; encoder < encoders && some_start; ++encoder) {
+        // Outputs without a start would come first and could lie on others.
+        auto const& inputs = samples.inputs[encoder];
+        require_size(element("samples.inputs", encoder) + ".starts", inputs.starts.size(), inputs.units.units(),
+                     "units");
+    }
+}
+
+/// Refuses a phase that cannot be planned.
+inline void require_phase(std::string const& name, phase const& phase, std::size_t items, world_size world,
+                          micro_batch_count micro_batches) {
+    require_group("orchestrate", phase.group, world);
+    require_shape("orchestrate", phase.members, phase.group);
+    if (phase.group.ranks().value == 0) {
+        throw_invalid("orchestrate", name + ".group.ranks()", 0, "at least 1");
+    }
+    if (phase.tokens_per_output == 0 || phase.pad_to == 0) {
+        throw_invalid("orchestrate", name + (phase.pad_to == 0 ? ".pad_to" : ".tokens_per_output"), 0, "at least 1");
+    }
+    if (!(phase.tolerance >= 0)) {
+        throw_invalid("orchestrate", name + ".tolerance", phase.tolerance, "at least 0");
+    }
+    if ((phase.method == phase_method::given) != phase.given.has_value()) {
+        throw_invalid("orchestrate", name + ".given", phase.given ? "a plan" : "none",
+                      "a plan with the method `given`, and with no other");
+    }
+    if (phase.given) {
+        require_partition("orchestrate", *phase.given, items);
+        if (phase.given->ranks() != phase.group.ranks()) {
+            throw_invalid("orchestrate", name + ".given->ranks()", phase.given->ranks().value,
+                          "the " + std::to_string(phase.group.ranks().value) + " ranks of the group");
+        }
+        if (phase.given->micro_batches != micro_batches.value) {
+            throw_invalid("orchestrate", name + ".given->micro_batches", phase.given->micro_batches,
+                          "the " + std::to_string(micro_batches.value) + " micro-batches of the step");
+        }
+    }
+}
+
+inline void require_step(step_samples const& samples, std::span<phase const> phases, topology const& topology,
+                         orchestrate_options const& options) {
+    if (phases.empty()) {
+        throw_invalid("orchestrate", "phases.size()", 0, "at least the LLM");
+    }
+    if (topology.nodes() > topology.size().value) {
+        throw_invalid("orchestrate", "topology.nodes()", topology.nodes(),
+                      "at most one node for each of " + std::to_string(topology.size().value) + " ranks");
+    }
+    if (options.micro_batches.value == 0 || options.micro_batches.value > max_items) {
+        throw_invalid("orchestrate", "options.micro_batches", options.micro_batches.value, "at least 1, below 2^32");
+    }
+    require_samples(samples, topology.size().value, phases.size() - 1);
+    for (std::size_t number = 0; number < phases.size(); ++number) {
+        std::size_t const items = number + 1 < phases.size() ? samples.inputs[number].units.units() : samples.size();
+        require_phase(element("phases", number), phases[number], items, topology.size(), options.micro_batches);
+    }
+    auto const& chosen = options.micro_batch_of_sample;
+    if (!chosen.empty()) {
+        require_size("options.micro_batch_of_sample", chosen.size(), samples.size(), "samples");
+        for (std::size_t sample = 0; sample < chosen.size(); ++sample) {
+            if (to_index(chosen[sample]) >= options.micro_batches.value) {
+                throw_invalid("orchestrate", element("options.micro_batch_of_sample", sample), to_index(chosen[sample]),
+                              "below the " + std::to_string(options.micro_batches.value) + " micro-batches");
+            }
+        }
+    }
+}
+
+}  // namespace evenkeel::detail

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/orchestrate/detail/joint.hpp>
+
+namespace evenkeel::detail {
+
+/// Deals samples to micro-batches without moving any: each node splits what it has drawn.
+///
+/// Loads of different phases are in different units, so each counts as its share of the phase, in 2^-28.
+class sample_dealer {
+  public:
+    sample_dealer(step_problem const& problem, std::size_t slots) : problem_{problem}, slots_{slots} {
+        std::size_t const count = problem.samples.size();
+        std::size_t const phases = problem.phases.size();
+        shares_.resize(count * phases);
+        largest_.resize(count * phases);
+        heavy_.resize(count);
+        rank_parts_.resize(phases);
+        for (std::size_t number = 0; number < phases; ++number) {
+            auto const& weights = problem.amounts.phases[number].weights;
+            std::uint64_t const total = std::reduce(weights.begin(), weights.end());
+            rank_parts_[number] = problem.phases[number].group.ranks().value;
+            for (std::size_t sample = 0; sample < count; ++sample) {
+                std::size_t item = sample;
+                std::size_t last = sample + 1;
+                if (number < problem.encoders()) {
+                    item = problem.samples.inputs[number].units.offsets[sample];
+                    last = problem.samples.inputs[number].units.offsets[sample + 1];
+                }
+                std::uint64_t sum = 0;
+                std::uint64_t most = 0;
+                for (; item < last; ++item) {
+                    sum += weights[item];
+                    most = std::max(most, weights[item]);
+                }
+                shares_[sample * phases + number] = share(sum, total);
+                largest_[sample * phases + number] = share(most, total);
+                // More than a rank's part of the phase in a micro-batch: it decides how long its micro-batch takes.
+                heavy_[sample] =
+                    heavy_[sample] || largest_[sample * phases + number] > one / (slots_ * rank_parts_[number]);
+            }
+        }
+        sort_by_node();
+    }
+
+    /// Levels every phase over the micro-batches, largest share first, where the sum of squares grows least.
+    [[nodiscard]] std::vector<micro_batch_id> even() const { return dealt(false); }
+
+    /// The same, once all heavy samples are in the first micro-batch.
+    [[nodiscard]] std::vector<micro_batch_id> heavy_together() const { return dealt(true); }
+
+    /// The first samples of each rank in the first micro-batch, and so on.
+    [[nodiscard]] std::vector<micro_batch_id> as_drawn() const {
+        std::vector<micro_batch_id> result(problem_.samples.size());
+        std::size_t sample = 0;
+        for (std::size_t const drawn : problem_.samples.counts) {
+            for (std::size_t position = 0; position < drawn; ++position) {
+                result[sample++] = to_id<micro_batch_id>(position * slots_ / drawn);
+            }
+        }
+        return result;
+    }
+
+    /// What the largest loads of all micro-batches and phases can at best add up to, in shares.
+    [[nodiscard]] std::uint64_t sum_of_bounds(std::vector<micro_batch_id> const& slot_of) const {
+        std::size_t const phases = problem_.phases.size();
+        std::vector<std::uint64_t> loads(slots_ * phases);
+        std::vector<std::uint64_t> most(slots_ * phases);
+        for (std::size_t sample = 0; sample < slot_of.size(); ++sample) {
+            for (std::size_t number = 0; number < phases; ++number) {
+                std::size_t const at = to_index(slot_of[sample]) * phases + number;
+                loads[at] += shares_[sample * phases + number];
+                most[at] = std::max(most[at], largest_[sample * phases + number]);
+            }
+        }
+        std::uint64_t sum = 0;
+        for (std::size_t at = 0; at < loads.size(); ++at) {
+            // In parts of a rank's share of the phase, so that phases with few instances do not outweigh the others.
+            std::size_t const ranks = rank_parts_[at % phases];
+            sum += std::max(loads[at], most[at] * ranks);
+        }
+        return sum;
+    }
+
+  private:
+    static constexpr std::uint64_t one = std::uint64_t{1} << 28U;
+
+    [[nodiscard]] static std::uint64_t share(std::uint64_t weight, std::uint64_t total) noexcept {
+        __extension__ typedef unsigned __int128 wide;
+        return total == 0 ? 0 : static_cast<std::uint64_t>(static_cast<wide>(weight) * one / total);
+    }
+
+    [[nodiscard]] std::uint64_t largest_share(std::uint32_t sample) const noexcept {
+        std::size_t const phases = problem_.phases.size();
+        auto const first = shares_.begin() + static_cast<std::ptrdiff_t>(sample * phases);
+        return *std::max_element(first, first + static_cast<std::ptrdiff_t>(phases));
+    }
+
+    void sort_by_node() {
+        order_.resize(problem_.samples.size());
+        std::iota(order_.begin(), order_.end(), 0U);
+        std::vector<std::uint64_t> keys(order_.size());
+        for (std::uint32_t sample = 0; sample < keys.size(); ++sample) {
+            keys[sample] = largest_share(sample);
+        }
+        auto const node = [&](std::uint32_t sample) {
+            return to_index(problem_.cluster.node_of(problem_.home.places[sample].rank));
+        };
+        std::ranges::sort(order_, [&](std::uint32_t a, std::uint32_t b) {
+            if (node(a) != node(b)) {
+                return node(a) < node(b);
+            }
+            return keys[a] != keys[b] ? keys[a] > keys[b] : a < b;
+        });
+    }
+
+    [[nodiscard]] std::vector<micro_batch_id> dealt(bool together) const {
+        std::size_t const phases = problem_.phases.size();
+        std::vector<micro_batch_id> result(order_.size());
+        std::vector<std::uint64_t> loads(slots_ * phases);
+        auto const put = [&](std::uint32_t sample, std::size_t slot) {
+            result[sample] = to_id<micro_batch_id>(slot);
+            for (std::size_t number = 0; number < phases; ++number) {
+                loads[slot * phases + number] += shares_[sample * phases + number];
+            }
+        };
+        for (auto first = order_.begin(); first != order_.end();) {
+            node_id const node = problem_.cluster.node_of(problem_.home.places[*first].rank);
+            auto const last = std::find_if(first, order_.end(), [&](std::uint32_t sample) {
+                return problem_.cluster.node_of(problem_.home.places[sample].rank) != node;
+            });
+            std::ranges::fill(loads, 0);
+            for (auto at = first; together && at != last; ++at) {
+                if (heavy_[*at]) {
+                    put(*at, 0);
+                }
+            }
+            for (; first != last; ++first) {
+                if (!together || !heavy_[*first]) {
+                    put(*first, slot_for(*first, loads));
+                }
+            }
+        }
+        return result;
+    }
+
+    /// The sum of squares grows by twice the product of what is there and what comes, and by what is the same everywhere.
+    [[nodiscard]] std::size_t slot_for(std::uint32_t sample, std::vector<std::uint64_t> const& loads) const noexcept {
+        std::size_t const phases = problem_.phases.size();
+        std::size_t best = 0;
+        std::uint64_t least = 0;
+        for (std::size_t slot = 0; slot < slots_; ++slot) {
+            std::uint64_t growth = 0;
+            for (std::size_t number = 0; number < phases; ++number) {
+                growth += loads[slot * phases + number] * shares_[sample * phases + number];
+            }
+            if (slot == 0 || growth < least) {
+                best = slot;
+                least = growth;
+            }
+        }
+        return best;
+    }
+
+    step_problem const& problem_;
+    std::size_t slots_;
+    std::vector<std::uint64_t> shares_;   ///< of each sample in each phase
+    std::vector<std::uint64_t> largest_;  ///< of its largest item
+    std::vector<bool> heavy_;
+    std::vector<std::size_t> rank_parts_;  ///< ranks of each phase
+    std::vector<std::uint32_t> order_;     ///< samples by node, then by falling share
+};
+
+}  // namespace evenkeel::detail

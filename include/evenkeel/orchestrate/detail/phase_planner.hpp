@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/core/layout.hpp>
+#include <evenkeel/core/plan.hpp>
+#include <evenkeel/core/topology.hpp>
+#include <evenkeel/cost/linear.hpp>
+#include <evenkeel/orchestrate/detail/group_view.hpp>
+#include <evenkeel/orchestrate/detail/phase_task.hpp>
+#include <evenkeel/orchestrate/phase.hpp>
+#include <evenkeel/place/relabel.hpp>
+#include <evenkeel/solve/balance.hpp>
+#include <evenkeel/solve/rebalance.hpp>
+
+namespace evenkeel::detail {
+
+/// The rank of each item of a plan.
+inline void write_ranks(plan const& plan, std::vector<std::uint32_t>& rank_of) {
+    rank_of.resize(plan.items.size());
+    for (std::size_t rank = 0; rank < plan.ranks().value; ++rank) {
+        for (item_id const item : plan[to_id<rank_id>(rank)]) {
+            rank_of[to_index(item)] = static_cast<std::uint32_t>(rank);
+        }
+    }
+}
+
+/// Plans one phase after another by the method that each asks for; keeps its memory from one to the next.
+class phase_planner {
+  public:
+    void operator()(phase_task const& task, phase const& phase, group_view const& view, phase_answer& answer) {
+        locate(task, view);
+        if (phase.method == phase_method::scratch) {
+            from_scratch(task, phase, view, answer);
+        } else {
+            stay(task, phase, view, answer);
+        }
+    }
+
+  private:
+    /// Where the items are, in the world of the phase's instances.
+    void locate(phase_task const& task, group_view const& view) {
+        where_.ranks = view.instances().size();
+        where_.places.resize(task.size());
+        for (std::size_t item = 0; item < task.size(); ++item) {
+            where_.places[item].rank = world_rank{view.nearest(task.anchors[item], item)};
+        }
+    }
+
+    void from_scratch(phase_task const& task, phase const& phase, group_view const& view, phase_answer& answer) {
+        auto const& even = balance(balancing_, task.weights, view_ranks(view), linear_cost{},
+                                   {.tolerance = phase.tolerance, .effort = phase.effort});
+        answer.quality = even.quality;
+        auto const& close = relabel(relabelling_, even.plan, where_, view.instances(), task.bytes);
+        write_ranks(close.plan, answer.rank_of);
+        answer.from_scratch = true;
+    }
+
+    void stay(phase_task const& task, phase const& phase, group_view const& view, phase_answer& answer) {
+        auto const& kept = rebalance(
+            staying_, task.weights, where_, view.instances(), linear_cost{},
+            {.tolerance = phase.tolerance, .effort = phase.effort, .bytes = task.bytes, .classes = task.classes});
+        answer.quality = kept.quality;
+        write_ranks(kept.plan, answer.rank_of);
+        answer.from_scratch = kept.from_scratch;
+    }
+
+    [[nodiscard]] static rank_count view_ranks(group_view const& view) noexcept {
+        return {view.instances().size().value};
+    }
+
+    layout where_;
+    workspace balancing_;
+    relabel_workspace relabelling_;
+    rebalance_workspace staying_;
+};
+
+}  // namespace evenkeel::detail

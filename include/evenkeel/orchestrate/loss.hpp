@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/orchestrate/assembly.hpp>
+#include <evenkeel/orchestrate/samples.hpp>
+#include <evenkeel/orchestrate/step.hpp>
+
+namespace evenkeel {
+
+/// What keeps the loss what it was before samples moved: how many of its tokens each rank and micro-batch has.
+///
+/// A loss that is a sum over tokens divided by `total` is right as it is. Trainers that take the mean per micro-batch and
+/// then the mean over micro-batches and ranks count the tokens of short batches too much; they multiply each micro-batch's
+/// mean by its `weight`.
+struct loss_counts {
+    std::vector<std::uint64_t> labels;  ///< of list `rank * micro_batches + micro_batch`
+    std::uint64_t total = 0;            ///< of the step
+    std::size_t micro_batches = 1;
+
+    [[nodiscard]] std::uint64_t of(rank_id rank, micro_batch_id micro_batch = {}) const noexcept {
+        return labels[to_index(rank) * micro_batches + to_index(micro_batch)];
+    }
+
+    /// Labels of the micro-batch * ranks * micro-batches / labels of the step; 0 where there are none.
+    [[nodiscard]] double weight(rank_id rank, micro_batch_id micro_batch = {}) const noexcept {
+        return total == 0 ? 0.0
+                          : static_cast<double>(of(rank, micro_batch)) * static_cast<double>(labels.size()) /
+                                static_cast<double>(total);
+    }
+
+    friend bool operator==(loss_counts const&, loss_counts const&) = default;
+};
+
+/// Counts the labels of a step: known before the first forward pass, the same on every rank.
+///
+///     evenkeel::loss_counts_of(samples, step).total;   // divide by this
+///
+/// @throws std::overflow_error  if they do not fit into 64 bits.
+[[nodiscard]] inline loss_counts loss_counts_of(step_samples const& samples, planned_step const& step) {
+    auto const& plan = step.llm().plan;
+    loss_counts result{.labels = {}, .total = 0, .micro_batches = plan.micro_batches};
+    result.labels.resize(plan.offsets.size() - 1);
+    for (std::size_t list = 0; list < result.labels.size(); ++list) {
+        for (std::size_t at = plan.offsets[list]; at < plan.offsets[list + 1]; ++at) {
+            std::uint64_t const labels = detail::labels_of(samples, to_index(plan.items[at]));
+            result.total = checked_add(result.total, labels, "loss_counts_of: the number of labels");
+            result.labels[list] += labels;
+        }
+    }
+    return result;
+}
+
+}  // namespace evenkeel

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <evenkeel/core/group.hpp>
+#include <evenkeel/core/members.hpp>
+#include <evenkeel/core/plan.hpp>
+#include <evenkeel/cost/cost_model.hpp>
+#include <evenkeel/cost/linear.hpp>
+
+namespace evenkeel {
+
+/// Any cost model, so that phases with different ones stand in one list.
+///
+///     evenkeel::phase_cost const cost = evenkeel::attention_cost{.linear = 24576, .quadratic = 1};
+class phase_cost {
+  public:
+    template <cost_model Model>
+    requires(!std::same_as<Model, phase_cost>) phase_cost(Model model)  // NOLINT: a model is a cost
+        : weigh_{[model](std::span<std::uint64_t const> lengths, std::span<std::uint64_t> weights) {
+              for (std::size_t item = 0; item < lengths.size(); ++item) {
+                  weights[item] = model.weight(lengths[item]);
+              }
+          }} {}
+
+    /// The weight of each length, written to `weights`, which is as long.
+    ///
+    /// @throws std::overflow_error  if a weight does not fit into 64 bits.
+    void weigh(std::span<std::uint64_t const> lengths, std::span<std::uint64_t> weights) const {
+        weigh_(lengths, weights);
+    }
+
+  private:
+    std::function<void(std::span<std::uint64_t const>, std::span<std::uint64_t>)> weigh_;
+};
+
+/// How the plan of a phase is made.
+enum class phase_method : std::uint8_t {
+    stay,     ///< from where the items are, moving as few bytes between nodes as the tolerance allows (`rebalance`)
+    scratch,  ///< without regard to where items are, then given to the ranks that have most of them (`relabel`)
+    given     ///< by the caller, in `phase::given`
+};
+
+/// A model part that runs on a batch: an encoder or the LLM, with what its items cost and carry.
+///
+///     evenkeel::phase const vision{.name = "vision",
+///                                  .cost = evenkeel::attention_cost{.linear = 24576, .quadratic = 1},
+///                                  .group = evenkeel::group_of({.tensor = 2, .data = 4}),
+///                                  .bytes_in = 4704,             // 28 x 28 pixels of three 16-bit values
+///                                  .bytes_out = 7168,            // 3584 hidden values of 16 bits
+///                                  .tokens_per_output = 4};      // 2 x 2 patches become one
+struct phase {
+    std::string name = {};
+    phase_cost cost = linear_cost{};
+
+    /// Who runs it, and how the members of an instance are arranged. Groups of two phases may be the same world ranks,
+    /// overlap or lie apart, with different numbers of instances.
+    evenkeel::group group = {};
+    member_shape members = {};
+
+    std::uint64_t bytes_in = 0;           ///< of one token before the phase; of the LLM: of one text token
+    std::uint64_t bytes_out = 0;          ///< of one token of its output, as the LLM takes it in
+    std::uint64_t tokens_per_output = 1;  ///< down-sampling: so many tokens make one of the output, rounded up
+    bool trained = true;                  ///< whether the gradient of the output travels back
+
+    /// Sequences are padded up to a multiple of this, such as 2 * context * tensor; costs are those of padded lengths.
+    std::uint64_t pad_to = 1;
+
+    phase_method method = phase_method::stay;
+    double tolerance = 1e-3;         ///< how much busier than the lower bound the busiest rank may be
+    std::uint64_t effort = 128;      ///< steps per item that the search may take
+    std::optional<plan> given = {};  ///< over the instances, of the units of an encoder or the samples of the LLM
+};
+
+}  // namespace evenkeel

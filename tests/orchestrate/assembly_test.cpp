@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/orchestrate/assembly.hpp>
+#include <evenkeel/orchestrate/orchestrate.hpp>
+#include <evenkeel/rearrange/order.hpp>
+
+#include "tests/support/layouts.hpp"
+#include "tests/support/steps.hpp"
+
+namespace evenkeel {
+namespace {
+
+using sizes = std::vector<std::uint64_t>;
+using counts = std::vector<std::size_t>;
+using tokens = std::vector<std::int32_t>;
+using slices = std::vector<output_slice>;
+using texts = std::vector<text_slice>;
+
+/// One LLM rank, two encoders; sample 0 is "tt IIII t AA t" and sample 1 "III tt", padded to multiples of 4.
+struct interleaved {
+    step_samples samples{.counts = {2},
+                         .text = {4, 2},
+                         .labels = {3, 1},
+                         .inputs = {{.units = units_of(counts{1, 1}), .lengths = {4, 3}, .starts = {2, 0}},
+                                    {.units = units_of(counts{1, 0}), .lengths = {3}, .starts = {7}}}};
+    std::vector<phase> phases{{.name = "vision", .group = flat_group({1})},
+                              {.name = "audio", .group = flat_group({1}), .tokens_per_output = 2},
+                              {.name = "llm", .group = flat_group({1}), .pad_to = 4}};
+
+    [[nodiscard]] assembly assemble() const {
+        auto const step = orchestrate(samples, phases, uniform_topology({1}, {1}));
+        return assembly_of(samples, phases, step, rank_id{0});
+    }
+};
+
+TEST(assembly_of, puts_every_output_and_every_run_of_text_in_its_place) {
+    auto const mine = interleaved{}.assemble();
+    EXPECT_EQ(mine.sequences.offsets, (tokens{0, 10, 15}));
+    EXPECT_EQ(mine.sequences.padded_offsets, (tokens{0, 12, 20}));
+    EXPECT_EQ(mine.outputs, (std::vector<slices>{{{item_id{0}, 2, 4}, {item_id{1}, 12, 3}}, {{item_id{0}, 7, 2}}}));
+    EXPECT_EQ(mine.text,
+              (texts{{item_id{0}, 0, 0, 2}, {item_id{0}, 2, 6, 1}, {item_id{0}, 3, 9, 1}, {item_id{1}, 0, 15, 2}}));
+    EXPECT_EQ(mine.labels, 4u);
+}
+
+TEST(assembly_of, puts_outputs_first_where_nobody_says_where_they_begin) {
+    interleaved drawn;
+    drawn.samples.inputs[0].starts.clear();
+    drawn.samples.inputs[1].starts.clear();
+    auto const mine = drawn.assemble();
+    EXPECT_EQ(mine.outputs, (std::vector<slices>{{{item_id{0}, 0, 4}, {item_id{1}, 12, 3}}, {{item_id{0}, 4, 2}}}));
+    EXPECT_EQ(mine.text, (texts{{item_id{0}, 0, 6, 4}, {item_id{1}, 0, 15, 2}}));
+}
+
+TEST(assembly_of, is_empty_on_a_rank_without_samples) {
+    step_samples const samples{.counts = {1, 0}, .text = {5}};
+    std::vector<phase> const phases{{.name = "llm", .group = flat_group({2})}};
+    auto const step = orchestrate(samples, phases, uniform_topology({2}, {2}));
+    auto const mine = assembly_of(samples, phases, step, rank_id{1});
+    EXPECT_EQ(mine.sequences.offsets, tokens{0});
+    EXPECT_TRUE(mine.outputs.empty());
+    EXPECT_EQ(mine.labels, 0u);
+    EXPECT_EQ(assembly_of(samples, phases, step, rank_id{0}).labels, 5u) << "all text, where labels are not counted";
+}
+
+TEST(assembly_of, refuses_outputs_that_meet_or_end_past_their_sequence) {
+    auto const refuses = [](std::string const& text) { return testing::ThrowsMessage<std::invalid_argument>(text); };
+    interleaved drawn;
+    drawn.samples.inputs[1].starts[0] = 5;
+    EXPECT_THAT(
+        [&] { (void)drawn.assemble(); },
+        refuses("assembly_of: samples.inputs[1].starts[0] = 5, expected a start outside the sample's other outputs"));
+    drawn.samples.inputs[1].starts[0] = 9;
+    EXPECT_THAT([&] { (void)drawn.assemble(); },
+                refuses("assembly_of: samples.inputs[1].starts[0] = 9, expected an output that ends in its sample's "
+                        "sequence of 10 tokens"));
+    drawn.samples.inputs[1].starts.clear();
+    EXPECT_THAT([&] { (void)drawn.assemble(); },
+                refuses("orchestrate: samples.inputs[1].starts.size() = 0, expected one for each of 1 units"));
+}
+
+class assembly_law : public testing::TestWithParam<unsigned> {};
+
+TEST_P(assembly_law, covers_every_token_of_memory_once_and_lists_outputs_as_they_arrive) {
+    auto const drawn = test::random_step(GetParam());
+    auto const step = orchestrate(drawn.samples, drawn.phases, drawn.cluster, drawn.options);
+    auto const& llm = drawn.phases.back();
+    std::uint64_t text = 0;
+    std::vector<std::vector<std::vector<item_id>>> arrived(step.encoders());
+    for (std::size_t encoder = 0; encoder < step.encoders(); ++encoder) {
+        auto const outputs = step.outputs(encoder);
+        for (std::size_t rank = 0; rank < llm.group.ranks().value; ++rank) {
+            arrived[encoder].push_back(items_on(outputs.to(), llm.group.leader(to_id<rank_id>(rank))));
+        }
+    }
+    for (std::size_t rank = 0; rank < llm.group.ranks().value; ++rank) {
+        std::vector<std::vector<item_id>> listed(step.encoders());
+        for (std::size_t slot = 0; slot < drawn.options.micro_batches.value; ++slot) {
+            auto const mine =
+                assembly_of(drawn.samples, drawn.phases, step, to_id<rank_id>(rank), to_id<micro_batch_id>(slot));
+            auto const& sequences = mine.sequences;
+            tokens covered(static_cast<std::size_t>(sequences.padded_offsets.back()));
+            auto const cover = [&](std::int32_t start, std::int32_t count) {
+                for (std::int32_t token = start; token < start + count; ++token) {
+                    ++covered[static_cast<std::size_t>(token)];
+                }
+            };
+            for (std::size_t encoder = 0; encoder < step.encoders(); ++encoder) {
+                for (auto const& slice : mine.outputs[encoder]) {
+                    cover(slice.start, slice.tokens);
+                    listed[encoder].push_back(slice.unit);
+                }
+            }
+            for (auto const& slice : mine.text) {
+                cover(slice.start, slice.tokens);
+                text += static_cast<std::uint64_t>(slice.tokens);
+            }
+            for (std::size_t number = 0; number < sequences.items.size(); ++number) {
+                std::int32_t const length = sequences.offsets[number + 1] - sequences.offsets[number];
+                for (std::int32_t token = sequences.padded_offsets[number];
+                     token < sequences.padded_offsets[number + 1]; ++token) {
+                    EXPECT_EQ(covered[static_cast<std::size_t>(token)],
+                              token < sequences.padded_offsets[number] + length ? 1 : 0);
+                }
+            }
+        }
+        for (std::size_t encoder = 0; encoder < step.encoders(); ++encoder) {
+            EXPECT_EQ(listed[encoder], arrived[encoder][rank]);
+        }
+    }
+    std::uint64_t drawn_text = 0;
+    for (auto const one : drawn.samples.text) {
+        drawn_text += one;
+    }
+    EXPECT_EQ(text, drawn_text);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, assembly_law, testing::Range(0u, 200u));
+
+}  // namespace
+}  // namespace evenkeel

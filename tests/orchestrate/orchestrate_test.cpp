@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/core/partition.hpp>
+#include <evenkeel/orchestrate/orchestrate.hpp>
+#include <evenkeel/rearrange/field.hpp>
+#include <evenkeel/rearrange/order.hpp>
+#include <evenkeel/rearrange/rearrangement.hpp>
+#include <evenkeel/rearrange/traffic.hpp>
+
+#include "tests/support/layouts.hpp"
+#include "tests/support/steps.hpp"
+
+namespace evenkeel {
+namespace {
+
+using ids = std::vector<std::uint32_t>;
+using sizes = std::vector<std::uint64_t>;
+using counts = std::vector<std::size_t>;
+
+auto refuses(std::string const& message) { return testing::ThrowsMessage<std::invalid_argument>(message); }
+
+/// Two nodes of two ranks, an encoder and an LLM on all of them. Rank 0 has drawn all images.
+///
+///     rank 0: samples 0 and 1, images of 40 and 20     rank 1: sample 2, text     rank 2: 3, text     rank 3: 4, text
+struct images_on_one_rank {
+    topology cluster = uniform_topology({4}, {2});
+    step_samples samples{.counts = {2, 1, 1, 1},
+                         .text = {10, 10, 40, 60, 60},
+                         .labels = {},
+                         .inputs = {{.units = units_of(counts{1, 1, 0, 0, 0}), .lengths = {40, 20}, .starts = {}}}};
+    std::vector<phase> phases{
+        {.name = "vision", .group = flat_group({4}), .bytes_in = 4704, .bytes_out = 7168, .tolerance = 0},
+        {.name = "llm", .group = flat_group({4}), .bytes_in = 8, .tolerance = 0.2}};
+};
+
+TEST(orchestrate, moves_an_image_to_a_rank_of_its_node_and_lets_the_sample_follow) {
+    images_on_one_rank const drawn;
+    auto const step = orchestrate(drawn.samples, drawn.phases, drawn.cluster);
+
+    // One image has to leave rank 0. It stays in the node, and so does what the LLM makes of it.
+    EXPECT_EQ(step.phases[0].quality[0].max_load, 40u);
+    EXPECT_EQ(step.traffic.raw[0].between_nodes, 0u);
+    EXPECT_EQ(step.traffic.outputs[0].between_nodes, 0u);
+    EXPECT_GT(step.traffic.raw[0].moved, 0u);
+    EXPECT_LE(step.llm().quality[0].max_load, 72u);
+    EXPECT_EQ(step.llm().quality[0].total_load, 240u);
+}
+
+TEST(orchestrate, says_which_ranks_have_nothing_to_encode) {
+    images_on_one_rank const drawn;
+    auto const step = orchestrate(drawn.samples, drawn.phases, drawn.cluster);
+    EXPECT_EQ(test::numbers(empty_ranks(step.phases[0])), (ids{2, 3})) << "the two images are on the two other ranks";
+    EXPECT_EQ(empty_ranks(step.llm()), std::vector<rank_id>{});
+}
+
+TEST(orchestrate, takes_a_step_without_encoders_without_samples_or_without_load) {
+    auto const cluster = uniform_topology({2}, {1});
+    std::vector<phase> const llm{{.name = "llm", .group = flat_group({2})}};
+    auto const text = orchestrate({.counts = {2, 0}, .text = {5, 5}}, llm, cluster);
+    EXPECT_EQ(text.llm().quality[0].max_load, 5u);
+    auto const nothing = orchestrate({.counts = {0, 0}}, llm, cluster);
+    EXPECT_EQ(test::numbers(empty_ranks(nothing.llm())), (ids{0, 1}));
+    EXPECT_EQ(nothing.traffic.moved, 0u);
+    auto const weightless = orchestrate({.counts = {2, 0}, .text = {0, 0}}, llm, cluster);
+    EXPECT_EQ(weightless.llm().layout, weightless.home);
+}
+
+TEST(orchestrate, moves_nothing_where_every_phase_is_even_already) {
+    auto const cluster = uniform_topology({4}, {2});
+    step_samples const samples{
+        .counts = {2, 2, 2, 2},
+        .text = {10, 5, 10, 5, 10, 5, 10, 5},
+        .labels = {},
+        .inputs = {{.units = units_of(counts{2, 0, 2, 0, 2, 0, 2, 0}), .lengths = sizes(8, 7), .starts = {}}}};
+    std::vector<phase> const phases{{.name = "vision", .group = flat_group({4}), .bytes_in = 3, .bytes_out = 2},
+                                    {.name = "llm", .group = flat_group({4}), .bytes_in = 8}};
+    auto const step = orchestrate(samples, phases, cluster);
+    EXPECT_EQ(step.traffic.moved, 0u);
+    EXPECT_EQ(step.phases[0].layout, expand(step.home, step.units[0]));
+    EXPECT_EQ(step.llm().layout, step.home);
+}
+
+/// World of 8 = tensor-parallel 2 x data-parallel 4: plans are over the 4, siblings have the same one.
+TEST(orchestrate, plans_over_data_parallel_instances) {
+    auto const cluster = uniform_topology({8}, {4});
+    step_samples const samples{.counts = {1, 0, 1, 0, 1, 0, 1, 0}, .text = {1, 2, 3, 4}};
+    std::vector<phase> const phases{{.name = "llm", .group = group_of({.tensor = 2, .data = 4})}};
+    auto const step = orchestrate(samples, phases, cluster);
+    EXPECT_EQ(step.llm().plan.ranks(), rank_count{4});
+    EXPECT_EQ(step.llm().layout, step.home) << "at the leaders";
+}
+
+/// An encoder on three ranks, the LLM on one of another node.
+TEST(orchestrate, brings_outputs_from_three_encoder_ranks_to_one_llm_rank_in_the_order_of_its_samples) {
+    auto const cluster = uniform_topology({4}, {1});
+    step_samples const samples{
+        .counts = {0, 2, 1, 0},
+        .text = {1, 1, 1},
+        .labels = {},
+        .inputs = {{.units = units_of(counts{2, 1, 3}), .lengths = {5, 9, 4, 2, 8, 7}, .starts = {}}}};
+    std::vector<phase> const phases{{.name = "vision", .group = group_of({.data = 3}), .bytes_out = 1},
+                                    {.name = "llm", .group = group_of({.data = 1, .offset = 3})}};
+    auto const step = orchestrate(samples, phases, cluster);
+    auto const outputs = step.outputs(0);
+    EXPECT_EQ(test::numbers(items_on(outputs.to(), world_rank{3})), (ids{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(compose(invert(outputs), outputs), (rearrangement{step.phases[0].layout, step.phases[0].layout}));
+    EXPECT_EQ(compose(invert(step.raw(0)), compose(invert(outputs), outputs)).to(), expand(step.home, step.units[0]))
+        << "every unit is back with its owner";
+}
+
+TEST(orchestrate, lets_gradients_of_a_frozen_encoder_stay) {
+    images_on_one_rank drawn;
+    drawn.phases[0].method = phase_method::given;
+    drawn.phases[0].given = test::plan_of({{}, {}, {0}, {1}});
+    drawn.phases[1].method = phase_method::given;
+    drawn.phases[1].given = test::plan_of({{0, 1}, {2}, {3}, {4}});
+    auto const trained = orchestrate(drawn.samples, drawn.phases, drawn.cluster).traffic;
+    EXPECT_EQ(trained.outputs[0].between_nodes, 60u * 7168);
+    EXPECT_EQ(trained.between_nodes, 60u * (4704 + 2 * 7168));
+    EXPECT_EQ(trained.busiest_node, trained.between_nodes) << "each of the two nodes is one end of all of it";
+    drawn.phases[0].trained = false;
+    EXPECT_EQ(orchestrate(drawn.samples, drawn.phases, drawn.cluster).traffic.between_nodes, 60u * (4704 + 7168));
+}
+
+TEST(orchestrate, follows_a_given_plan_to_the_order_in_its_lists) {
+    images_on_one_rank drawn;
+    drawn.phases[1].method = phase_method::given;
+    drawn.phases[1].given = test::plan_of({{1, 0}, {2}, {4, 3}, {}});
+    auto const step = orchestrate(drawn.samples, drawn.phases, drawn.cluster);
+    EXPECT_EQ(step.llm().plan, *drawn.phases[1].given);
+    EXPECT_EQ(step.llm().quality[0].max_load, 120u);
+    EXPECT_EQ(step.llm().quality[0].lower_bound, 70u) << "two of five samples, 30 and 40, on one rank";
+}
+
+/// Two ranks, two micro-batches, costs 9, 1, 9, 1: all ranks run a micro-batch at the same time.
+TEST(orchestrate, balances_every_micro_batch_and_puts_heavy_samples_together) {
+    step_samples const samples{.counts = {2, 2}, .text = {9, 1, 9, 1}};
+    std::vector<phase> const phases{{.name = "llm", .group = flat_group({2})}};
+    auto const step = orchestrate(samples, phases, uniform_topology({2}, {2}), {.micro_batches = {2}});
+    EXPECT_EQ(step.llm().plan, test::plan_of({{0}, {1}, {2}, {3}}, 2)) << "(9 | 9), then (1 | 1)";
+    EXPECT_EQ(step.llm().quality[0].max_load, 9u);
+    EXPECT_EQ(step.llm().quality[1].max_load, 1u);
+    EXPECT_EQ(step.traffic.moved, 0u);
+}
+
+TEST(orchestrate, deals_as_told) {
+    step_samples const samples{.counts = {4, 0}, .text = {9, 1, 9, 1}};
+    std::vector<phase> const phases{{.name = "llm", .group = flat_group({2})}};
+    auto const slots = [&](orchestrate_options const& options) {
+        auto const step = orchestrate(samples, phases, uniform_topology({2}, {2}), options);
+        ids result;
+        for (auto const& place : step.llm().layout.places) {
+            result.push_back(static_cast<std::uint32_t>(place.micro_batch));
+        }
+        return result;
+    };
+    EXPECT_EQ(slots({.micro_batches = {2}, .deal = dealing::even}), (ids{0, 0, 1, 1}));
+    EXPECT_EQ(slots({.micro_batches = {2}, .deal = dealing::heavy_together}), (ids{0, 1, 0, 1}));
+    EXPECT_EQ(slots({.micro_batches = {2}, .deal = dealing::as_drawn}), (ids{0, 0, 1, 1}));
+    auto const chosen = std::vector{micro_batch_id{1}, micro_batch_id{1}, micro_batch_id{0}, micro_batch_id{2}};
+    EXPECT_EQ(slots({.micro_batches = {3}, .micro_batch_of_sample = chosen}), (ids{1, 1, 0, 2}));
+}
+
+TEST(orchestrate, refuses_what_does_not_belong_together) {
+    images_on_one_rank const sound;
+    auto const with = [&](auto change, orchestrate_options const& options = {}) {
+        return [=] {
+            auto drawn = sound;
+            change(drawn);
+            (void)orchestrate(drawn.samples, drawn.phases, drawn.cluster, options);
+        };
+    };
+    EXPECT_THAT(with([](auto& drawn) { drawn.phases.clear(); }),
+                refuses("orchestrate: phases.size() = 0, expected at least the LLM"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.counts.pop_back(); }),
+                refuses("orchestrate: samples.counts.size() = 3, expected one for each of 4 world ranks"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.counts[3] = 2; }),
+                refuses("orchestrate: samples.counts[3] = 2, expected counts that add up to the 5 samples"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.counts[3] = 0; }),
+                refuses("orchestrate: samples.text.size() = 5, expected one for each of 4 samples that are drawn"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.labels = {1}; }),
+                refuses("orchestrate: samples.labels.size() = 1, expected one for each of 5 samples"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs.clear(); }),
+                refuses("orchestrate: samples.inputs.size() = 0, expected one for each of 1 encoders"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[0].lengths.pop_back(); }),
+                refuses("orchestrate: samples.inputs[0].lengths.size() = 1, expected one for each of 2 units"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[0].units = units_of(counts{2}); }),
+                refuses("orchestrate: samples.inputs[0].units.offsets.size() = 2, expected 1 + the 5 samples"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.phases[1].group = flat_group({5}); }),
+                refuses("orchestrate: group.members[4] = 4, expected a world rank below 4"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.phases[1].group = {}; }),
+                refuses("orchestrate: phases[1].group.ranks() = 0, expected at least 1"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.phases[0].tokens_per_output = 0; }),
+                refuses("orchestrate: phases[0].tokens_per_output = 0, expected at least 1"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.phases[0].tolerance = -1; }),
+                refuses("orchestrate: phases[0].tolerance = -1, expected at least 0"));
+    EXPECT_THAT(
+        with([](auto& drawn) { drawn.phases[0].method = phase_method::given; }),
+        refuses("orchestrate: phases[0].given = none, expected a plan with the method `given`, and with no other"));
+    EXPECT_THAT(with([](auto&) {}, {.micro_batches = {0}}),
+                refuses("orchestrate: options.micro_batches = 0, expected at least 1, below 2^32"));
+    EXPECT_THAT(with([](auto&) {}, {.micro_batches = {2}, .micro_batch_of_sample = {micro_batch_id{2}}}),
+                refuses("orchestrate: options.micro_batch_of_sample.size() = 1, expected one for each of 5 samples"));
+}
+
+TEST(orchestrate, refuses_a_unit_in_another_micro_batch_than_its_sample) {
+    images_on_one_rank drawn;
+    drawn.phases[0].method = phase_method::given;
+    drawn.phases[0].given = test::plan_of({{0, 1}, {}, {}, {}, {}, {}, {}, {}}, 2);
+    orchestrate_options const options{.micro_batches = {2}, .micro_batch_of_sample = std::vector(5, micro_batch_id{1})};
+    EXPECT_THAT(
+        [&] { (void)orchestrate(drawn.samples, drawn.phases, drawn.cluster, options); },
+        refuses("orchestrate: the micro-batch of item 0 in phases[0].given = 0, expected that of its sample, 1"));
+}
+
+TEST(orchestrate, refuses_to_wrap) {
+    images_on_one_rank drawn;
+    drawn.samples.inputs[0].lengths[0] = std::numeric_limits<std::uint64_t>::max() / 2;
+    EXPECT_THAT([&] { (void)orchestrate(drawn.samples, drawn.phases, drawn.cluster); },
+                testing::ThrowsMessage<std::overflow_error>("orchestrate: the bytes of a unit exceeds 64 bits"));
+}
+
+/// A random step and what `orchestrate` makes of it.
+class orchestrate_law : public testing::TestWithParam<unsigned> {
+  protected:
+    [[nodiscard]] std::uint64_t weight(std::size_t number, std::size_t item) const {
+        auto const& phase = drawn.phases[number];
+        sizes length{number < step.encoders() ? drawn.samples.inputs[number].lengths[item] : sequence(item)};
+        length[0] = (length[0] + phase.pad_to - 1) / phase.pad_to * phase.pad_to;
+        sizes result(1);
+        phase.cost.weigh(length, result);
+        return result[0];
+    }
+
+    [[nodiscard]] std::uint64_t output_tokens(std::size_t encoder, std::size_t unit) const {
+        std::uint64_t const down = drawn.phases[encoder].tokens_per_output;
+        return (drawn.samples.inputs[encoder].lengths[unit] + down - 1) / down;
+    }
+
+    [[nodiscard]] std::uint64_t sequence(std::size_t sample) const {
+        std::uint64_t sum = drawn.samples.text[sample];
+        for (std::size_t encoder = 0; encoder < step.encoders(); ++encoder) {
+            auto const& offsets = step.units[encoder].offsets;
+            for (std::size_t unit = offsets[sample]; unit < offsets[sample + 1]; ++unit) {
+                sum += output_tokens(encoder, unit);
+            }
+        }
+        return sum;
+    }
+
+    test::drawn_step const drawn = test::random_step(GetParam());
+    planned_step const step = orchestrate(drawn.samples, drawn.phases, drawn.cluster, drawn.options);
+};
+
+TEST_P(orchestrate_law, every_item_is_planned_once_in_the_micro_batch_of_its_sample) {
+    for (std::size_t number = 0; number < step.phases.size(); ++number) {
+        auto const& phase = step.phases[number];
+        bool const encoder = number < step.encoders();
+        std::size_t const items = encoder ? step.units[number].units() : drawn.samples.size();
+        ASSERT_NO_THROW(require_partition("test", phase.plan, items));
+        EXPECT_EQ(phase.plan.micro_batches, drawn.options.micro_batches.value);
+        EXPECT_EQ(phase.layout, layout_of(phase.plan, drawn.phases[number].group, drawn.cluster.size()));
+        for (std::size_t item = 0; encoder && item < items; ++item) {
+            auto const sample = samples_of_units(step.units[number])[item];
+            EXPECT_EQ(phase.layout.places[item].micro_batch, step.llm().layout[sample].micro_batch);
+        }
+    }
+}
+
+TEST_P(orchestrate_law, qualities_are_those_of_the_plans) {
+    for (std::size_t number = 0; number < step.phases.size(); ++number) {
+        auto const& phase = step.phases[number];
+        ASSERT_EQ(phase.quality.size(), drawn.options.micro_batches.value);
+        for (std::size_t slot = 0; slot < phase.quality.size(); ++slot) {
+            std::uint64_t busiest = 0;
+            std::uint64_t total = 0;
+            for (std::size_t rank = 0; rank < phase.plan.ranks().value; ++rank) {
+                std::uint64_t load = 0;
+                for (item_id const item : phase.plan.batch(to_id<rank_id>(rank), to_id<micro_batch_id>(slot))) {
+                    load += weight(number, to_index(item));
+                }
+                busiest = std::max(busiest, load);
+                total += load;
+            }
+            EXPECT_EQ(phase.quality[slot].max_load, busiest);
+            EXPECT_EQ(phase.quality[slot].total_load, total);
+            EXPECT_LE(phase.quality[slot].lower_bound, busiest);
+            EXPECT_EQ(phase.quality[slot].ranks, drawn.phases[number].group.ranks());
+        }
+    }
+}
+
+TEST_P(orchestrate_law, outputs_arrive_with_their_samples_and_gradients_return_to_their_units) {
+    for (std::size_t encoder = 0; encoder < step.encoders(); ++encoder) {
+        auto const outputs = step.outputs(encoder);
+        auto const owners = samples_of_units(step.units[encoder]);
+        for (std::size_t unit = 0; unit < owners.size(); ++unit) {
+            EXPECT_EQ(outputs.from().places[unit], step.phases[encoder].layout.places[unit]);
+            EXPECT_EQ(outputs.to().places[unit].rank, step.llm().layout[owners[unit]].rank);
+            EXPECT_EQ(outputs.to().places[unit].micro_batch, step.llm().layout[owners[unit]].micro_batch);
+        }
+        auto const to_llm =
+            rearrangement{expand(step.home, step.units[encoder]), expand(step.llm().layout, step.units[encoder])};
+        EXPECT_EQ(outputs, compose(to_llm, invert(step.raw(encoder)))) << "as good as going home in between";
+        EXPECT_EQ(compose(invert(outputs), outputs), (rearrangement{outputs.from(), outputs.from()}));
+    }
+    EXPECT_EQ(compose(step.original_order(), step.text()), (rearrangement{step.home, step.home}));
+}
+
+TEST_P(orchestrate_law, traffic_is_that_of_the_exchanges_and_of_their_transposes) {
+    step_traffic sum{.raw = {}, .outputs = {}, .trained = {}, .text = {}};
+    sizes of_node(drawn.cluster.nodes());
+    auto const count = [&](rearrangement const& move, sizes const& bytes) {
+        auto const one = traffic_of(move, drawn.cluster, bytes);
+        auto const back = traffic_of(invert(move), drawn.cluster, bytes);
+        for (std::size_t from = 0; from < one.nodes; ++from) {
+            for (std::size_t to = 0; to < one.nodes; ++to) {
+                EXPECT_EQ(one.node_to_node[from * one.nodes + to], back.node_to_node[to * one.nodes + from]);
+                if (from != to) {
+                    of_node[from] += one.node_to_node[from * one.nodes + to];
+                    of_node[to] += one.node_to_node[from * one.nodes + to];
+                }
+            }
+        }
+        sum.moved += one.moved;
+        sum.between_nodes += one.between_nodes;
+        return moved_bytes{.total = one.total, .moved = one.moved, .between_nodes = one.between_nodes};
+    };
+    for (std::size_t encoder = 0; encoder < step.encoders(); ++encoder) {
+        auto const& phase = drawn.phases[encoder];
+        auto const raw = field_per_token("raw", drawn.samples.inputs[encoder].lengths, phase.bytes_in).bytes;
+        sizes outputs;
+        for (std::size_t unit = 0; unit < raw.size(); ++unit) {
+            outputs.push_back(output_tokens(encoder, unit) * phase.bytes_out);
+        }
+        sum.raw.push_back(count(step.raw(encoder), raw));
+        sum.outputs.push_back(count(step.outputs(encoder), outputs));
+        sum.trained.push_back(phase.trained);
+        if (phase.trained) {
+            (void)count(invert(step.outputs(encoder)), outputs);
+        }
+    }
+    sum.text = count(step.text(), field_per_token("text", drawn.samples.text, drawn.phases.back().bytes_in).bytes);
+    sum.busiest_node = of_node.empty() ? 0 : *std::ranges::max_element(of_node);
+    EXPECT_EQ(step.traffic, sum);
+}
+
+TEST_P(orchestrate_law, first_and_last_pipeline_stage_plan_the_same_step) {
+    EXPECT_EQ(step, orchestrate(drawn.samples, drawn.phases, drawn.cluster, drawn.options));
+}
+
+TEST_P(orchestrate_law, the_composed_exchange_moves_no_more_than_going_home_in_between) {
+    for (std::size_t encoder = 0; encoder < step.encoders(); ++encoder) {
+        sizes const bytes(step.units[encoder].units(), 1);
+        auto const home =
+            rearrangement{expand(step.home, step.units[encoder]), expand(step.llm().layout, step.units[encoder])};
+        EXPECT_LE(traffic_of(step.outputs(encoder), drawn.cluster, bytes).moved,
+                  traffic_of(invert(step.raw(encoder)), drawn.cluster, bytes).moved +
+                      traffic_of(home, drawn.cluster, bytes).moved);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, orchestrate_law, testing::Range(0u, 300u));
+
+}  // namespace
+}  // namespace evenkeel
