@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,13 +18,21 @@
 
 namespace evenkeel {
 
+namespace detail {
+
+/// In this order: whether `Self` is a cost model is not known before its constructors are.
+template <class Model, class Self>
+concept other_cost_model = !std::same_as<Model, Self> && cost_model<Model>;
+
+}  // namespace detail
+
 /// Any cost model, so that phases with different ones stand in one list.
 ///
 ///     evenkeel::phase_cost const cost = evenkeel::attention_cost{.linear = 24576, .quadratic = 1};
 class phase_cost {
   public:
-    template <cost_model Model>
-    requires(!std::same_as<Model, phase_cost>) phase_cost(Model model)  // NOLINT: a model is a cost
+    template <detail::other_cost_model<phase_cost> Model>
+    phase_cost(Model model)  // NOLINT: a model is a cost
         : weigh_{[model](std::span<std::uint64_t const> lengths, std::span<std::uint64_t> weights) {
               for (std::size_t item = 0; item < lengths.size(); ++item) {
                   weights[item] = model.weight(lengths[item]);
