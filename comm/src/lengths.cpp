@@ -24,7 +24,7 @@ void require_one_number_of_phases(std::vector<drawn> const& all, world_rank self
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         if (all[rank].phases == 0) {
             throw error{"all_gather_lengths", self, to_id<world_rank>(rank),
-                        "rank " + std::to_string(rank) + " refused its lengths"};
+                        "rank " + std::to_string(rank) + " refused its lengths", aftermath::can_go_on};
         }
         phases.push_back(all[rank].phases);
     }
@@ -34,7 +34,8 @@ void require_one_number_of_phases(std::vector<drawn> const& all, world_rank self
         auto const rank = static_cast<std::size_t>(odd - phases.begin());
         throw error{"all_gather_lengths", self, to_id<world_rank>(rank),
                     "rank " + std::to_string(rank) + " has " + std::to_string(*odd) + " phases, most ranks have " +
-                        std::to_string(common)};
+                        std::to_string(common),
+                    aftermath::can_go_on};
     }
 }
 

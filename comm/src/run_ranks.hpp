@@ -6,11 +6,13 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <evenkeel/comm/communicator.hpp>
 #include <evenkeel/comm/error.hpp>
+#include <evenkeel/core/errors.hpp>
 
 namespace evenkeel::comm {
 
@@ -53,6 +55,13 @@ class first_failure {
     std::exception_ptr cause_;
     std::exception_ptr consequence_;  ///< a `comm::error`
 };
+
+/// Before any rank exists: an empty function would fail in every thread, with an exception that names nobody.
+inline void require_body(std::string_view function, std::function<void(communicator&)> const& body) {
+    if (body == nullptr) {
+        throw_invalid(function, "body", "empty", "a function to run on every rank");
+    }
+}
 
 /// Runs `body` for each of `ranks` in a thread of its own and returns when all have ended, or throws what
 /// `first_failure` has kept.

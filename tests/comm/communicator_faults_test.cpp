@@ -164,6 +164,17 @@ TYPED_TEST(communicator_on, keeps_the_first_fault) {
     });
 }
 
+TYPED_TEST(communicator_on, names_the_rank_because_of_which_one_aborted) {
+    this->run(3, [](comm::communicator& world) {
+        if (world.rank() == world_rank{1}) {
+            world.abort("rank 2 sends nonsense", world_rank{2});
+        }
+        auto const error = error_of([&] { world.barrier().wait(patience); });
+        EXPECT_EQ(error.peer(), world_rank{2});
+        EXPECT_EQ(error.reason(), "rank 1: rank 2 sends nonsense");
+    });
+}
+
 TYPED_TEST(communicator_on, ends_what_is_on_its_way_when_a_rank_aborts) {
     this->run(3, [](comm::communicator& world) {
         mailbox one{world, some, 1};

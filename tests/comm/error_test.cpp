@@ -19,6 +19,9 @@ TEST(error, says_what_failed_where_and_why) {
     EXPECT_EQ(caught.operation(), "exchange");
     EXPECT_EQ(caught.rank(), world_rank{2});
     EXPECT_EQ(caught.peer(), std::nullopt);
+    EXPECT_EQ(caught.reason(), "rank 0 sends 1 byte to rank 1, which expects 3");
+    EXPECT_FALSE(caught.can_go_on());
+    EXPECT_TRUE((error{"agree", world_rank{0}, {}, "ranks disagree", aftermath::can_go_on}.can_go_on()));
 }
 
 TEST(error, names_the_peer_that_caused_it) {

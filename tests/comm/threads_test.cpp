@@ -43,6 +43,14 @@ TEST(make_threads, refuses_a_topology_without_ranks) {
               "make_threads: topology.size() = 0, expected at least 1 rank");
 }
 
+TEST(run_threads, refuses_an_empty_function) {
+    EXPECT_EQ(refusal_of([] {
+                  run_threads(one_node(2), nullptr);
+                  return 0;
+              }),
+              "run_threads: body = empty, expected a function to run on every rank");
+}
+
 TEST(make_threads, refuses_streams) {
     auto const ranks = make_threads(one_node(1));
     auto& alone = *ranks[0];

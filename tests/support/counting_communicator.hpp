@@ -58,7 +58,7 @@ class counting_communicator final : public comm::communicator {
         return inner_.split(color, key, until);
     }
 
-    void do_abort(std::string_view reason) noexcept override { inner_.abort(reason); }
+    void do_abort(std::string_view reason, world_rank culprit) noexcept override { inner_.abort(reason, culprit); }
 
     comm::communicator& inner_;
 };

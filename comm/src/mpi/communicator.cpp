@@ -61,7 +61,9 @@ std::unique_ptr<communicator> rank_communicator::do_split(std::uint32_t color, s
     }
 }
 
-void rank_communicator::do_abort(std::string_view reason) noexcept { hub_->fail("abort", rank(), ": ", reason); }
+void rank_communicator::do_abort(std::string_view reason, world_rank culprit) noexcept {
+    hub_->fail_because_of(culprit, "abort", rank(), ": ", reason);
+}
 
 /// Calls this rank's next operation. A rank that cannot even do so tells the others, who would wait for it.
 template <class Call>

@@ -230,8 +230,9 @@ void hub::accept_message(label const& label, std::span<std::byte const> piece) {
     }
 }
 
-void hub::fail(std::string_view operation, world_rank rank, std::string_view did, std::string_view reason) noexcept {
-    fault fault{.operation = {}, .peer = rank, .reason = {}};
+void hub::fail_because_of(world_rank culprit, std::string_view operation, world_rank rank, std::string_view did,
+                          std::string_view reason) noexcept {
+    fault fault{.operation = {}, .peer = culprit, .reason = {}};
     try {
         fault.operation = operation;
         fault.reason = rank_text(rank).append(did).append(reason);
@@ -243,7 +244,7 @@ void hub::fail(std::string_view operation, world_rank rank, std::string_view did
     process_->progress();
 }
 
-void hub::fail_because_of(int culprit, char const* reason) noexcept {
+void hub::fail_because_of_mpi(int culprit, char const* reason) noexcept {
     fault fault{.operation = "MPI", .peer = std::nullopt, .reason = {}};
     try {
         fault.reason = reason;

@@ -46,7 +46,12 @@ class hub : public std::enable_shared_from_this<hub> {
     void leave(std::uint64_t number);
 
     /// Ends the communicator because of what `rank` did: "rank 2" and `did`. Without words where memory lacks for them.
-    void fail(std::string_view operation, world_rank rank, std::string_view did, std::string_view reason = {}) noexcept;
+    void fail(std::string_view operation, world_rank rank, std::string_view did) noexcept {
+        fail_because_of(rank, operation, rank, did, {});
+    }
+    /// Likewise, but the errors name `culprit`. @param reason  What stands after `did`.
+    void fail_because_of(world_rank culprit, std::string_view operation, world_rank rank, std::string_view did,
+                         std::string_view reason) noexcept;
     /// @throws comm::error  the fault, as seen by `rank`, if there is one.
     void require_alive(world_rank rank) const;
 
@@ -59,7 +64,7 @@ class hub : public std::enable_shared_from_this<hub> {
     void deliver(label const& label, std::span<std::byte const> piece);
     void adopt(std::shared_ptr<hub> const& child);
     /// MPI itself complains, about `culprit` if that is a process.
-    void fail_because_of(int culprit, char const* reason) noexcept;
+    void fail_because_of_mpi(int culprit, char const* reason) noexcept;
 
   private:
     [[noreturn]] void raise(world_rank rank) const;

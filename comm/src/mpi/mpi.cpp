@@ -207,6 +207,7 @@ std::unique_ptr<communicator> make_mpi(MPI_Comm processes, topology const& nodes
 
 void run_mpi(MPI_Comm processes, topology const& nodes, std::function<void(communicator&)> const& body,
              mpi_options options) {
+    require_body("run_mpi", body);
     run_ranks(make_ranks("run_mpi", processes, nodes, options, true), body);
 }
 

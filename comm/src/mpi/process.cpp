@@ -210,7 +210,7 @@ void process::hand_over() noexcept {
 void process::end(int culprit, char const* reason) noexcept {
     broken_ = true;
     if (auto const root = hubs_[root_context].lock()) {
-        root->fail_because_of(culprit, reason);
+        root->fail_because_of_mpi(culprit, reason);
     }
 }
 

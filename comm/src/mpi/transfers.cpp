@@ -71,7 +71,7 @@ class part_transfer : public transfer {
     /// @throws comm::error  what the ranks disagree on: on each of them, so none is left waiting.
     void require_agreement() const {
         if (auto const& objection = operation_->objection) {
-            throw error{part_->name, part_->rank, objection->peer, objection->reason};
+            throw error{part_->name, part_->rank, objection->peer, objection->reason, aftermath::can_go_on};
         }
     }
 

@@ -136,7 +136,8 @@ class exchange_transfer final : public transfer {
     void require_agreement() {
         if (meeting_->objection) {
             told_ = true;
-            throw error{meeting_->operation(), rank_, meeting_->objection->peer, meeting_->objection->reason};
+            throw error{meeting_->operation(), rank_, meeting_->objection->peer, meeting_->objection->reason,
+                        aftermath::can_go_on};
         }
     }
 

@@ -65,8 +65,8 @@ class thread_communicator final : public communicator {
         return std::make_unique<thread_communicator>(group.self, hub_->child(number, color, group.nodes));
     }
 
-    void do_abort(std::string_view reason) noexcept override {
-        hub_->fail("abort", rank(), ": ", reason);
+    void do_abort(std::string_view reason, world_rank culprit) noexcept override {
+        hub_->fail_because_of(culprit, "abort", rank(), ": ", reason);
     }
 
     /// Calls this rank's next operation. A rank that cannot even do so tells the others, who would wait for it.
@@ -105,6 +105,7 @@ std::vector<std::unique_ptr<communicator>> make_threads(topology const& topology
 }
 
 void run_threads(topology const& topology, std::function<void(communicator&)> const& body) {
+    require_body("run_threads", body);
     run_ranks(make_threads(topology), body);
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -97,7 +98,11 @@ class communicator {
 
     /// Ends every operation of all ranks, now and later, with a `comm::error` that carries `reason`: for a rank that
     /// cannot go on. Local: returns at once.
-    void abort(std::string_view reason) noexcept { do_abort(reason); }
+    ///
+    /// @param culprit  Whom the errors name as `peer`: the rank because of which this one cannot go on. Default: itself.
+    void abort(std::string_view reason, std::optional<world_rank> culprit = {}) noexcept {
+        do_abort(reason, culprit.value_or(rank_));
+    }
 
   protected:
     communicator(world_rank rank, evenkeel::topology topology);
@@ -109,7 +114,7 @@ class communicator {
     virtual pending do_exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on,
                                 statement const& mine) = 0;
     virtual std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, deadline until) = 0;
-    virtual void do_abort(std::string_view reason) noexcept = 0;
+    virtual void do_abort(std::string_view reason, world_rank culprit) noexcept = 0;
 
     world_rank rank_;
     evenkeel::topology topology_;

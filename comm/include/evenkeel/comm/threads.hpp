@@ -28,6 +28,7 @@ namespace evenkeel::comm {
 ///
 /// A rank that throws aborts the communicator, so that no other waits for it.
 ///
+/// @throws std::invalid_argument  if `body` is empty.
 /// @throws what the first rank to fail has thrown, when all threads have ended. A `comm::error` only where no rank has
 ///         thrown anything else: the others' are a consequence.
 void run_threads(topology const& topology, std::function<void(communicator&)> const& body);
