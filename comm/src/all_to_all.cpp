@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <evenkeel/comm/all_to_all.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/comm/all_to_all.hpp>
 #include <evenkeel/comm/error.hpp>
+#include <evenkeel/comm/hierarchy.hpp>
 #include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/fingerprint.hpp>
 #include <evenkeel/rearrange/exchange.hpp>
 #include <evenkeel/rearrange/order.hpp>
+#include <evenkeel/rearrange/pair_traffic.hpp>
 
 #include "pack.hpp"
 
@@ -70,20 +71,24 @@ void require_apart(std::span<moving_field const> fields) {
     }
 }
 
+/// Of each item, over all fields.
+std::vector<std::uint64_t> bytes_of(rearrangement const& move, std::span<moving_field const> fields) {
+    auto const sizes_of = [](moving_field const& one) -> field const& { return one.sizes; };
+    return bytes_of_items(fields | std::views::transform(sizes_of), move.size());
+}
+
 /// What a rank knows without the others: its messages, packed, and where the arriving items belong.
 class local_part {
   public:
-    local_part(communicator const& communicator, rearrangement const& move, std::span<moving_field const> fields) {
-        if (move.ranks() != communicator.size()) {
+    local_part(world_rank self, world_size size, rearrangement const& move, std::span<moving_field const> fields) {
+        if (move.ranks() != size) {
             throw_invalid("all_to_all", "move.ranks()", move.ranks().value,
-                          "the " + std::to_string(communicator.size().value) + " ranks of the communicator");
+                          "the " + std::to_string(size.value) + " ranks of the communicator");
         }
-        auto const sizes_of = [](moving_field const& one) -> field const& { return one.sizes; };
-        auto const sizes = fields | std::views::transform(sizes_of);
-        auto const wire = exchange_of(move, communicator.rank(), bytes_of_items(sizes, move.size()));
+        auto const wire = exchange_of(move, self, bytes_of(move, fields));
 
-        auto const before = items_on(move.from(), communicator.rank());
-        auto const after = items_on(move.to(), communicator.rank());
+        auto const before = items_on(move.from(), self);
+        auto const after = items_on(move.to(), self);
         std::vector<field_on_rank> leaving;
         std::vector<field_on_rank> arriving;
         for (std::size_t f = 0; f < fields.size(); ++f) {
@@ -149,11 +154,13 @@ class local_part {
 /// One exchange, which also compares the statements, then unpacking.
 class all_to_all_transfer final : public transfer {
   public:
-    all_to_all_transfer(communicator& communicator, rearrangement const& move, std::span<moving_field const> fields,
-                        stream on) {
+    /// @param exchange  Begins the exchange: `exchange(sends, receives, statement)`.
+    template <class Exchange>
+    all_to_all_transfer(world_rank self, world_size size, rearrangement const& move,
+                        std::span<moving_field const> fields, Exchange exchange) {
         statement mine{.operation = "all_to_all"};
         try {
-            local_.emplace(communicator, move, fields);
+            local_.emplace(self, size, move, fields);
             mine.value = fingerprint_of(move, fields);
         } catch (...) {
             // The others wait for this rank's statement: they are told before the caller is.
@@ -161,8 +168,7 @@ class all_to_all_transfer final : public transfer {
             local_.reset();
             mine.refused = true;
         }
-        exchange_ = local_ ? communicator.exchange(local_->sends(), local_->receives(), on, mine)
-                           : communicator.exchange({}, {}, on, mine);
+        exchange_ = local_ ? exchange(local_->sends(), local_->receives(), mine) : exchange({}, {}, mine);
     }
 
     bool ready() override {
@@ -213,7 +219,29 @@ class all_to_all_transfer final : public transfer {
 
 pending all_to_all(communicator& communicator, rearrangement const& move, std::span<moving_field const> fields,
                    stream on) {
-    return pending{std::make_unique<all_to_all_transfer>(communicator, move, fields, on)};
+    return pending{std::make_unique<all_to_all_transfer>(
+        communicator.rank(), communicator.size(), move, fields,
+        [&](std::span<outgoing const> sends, std::span<incoming const> receives, statement const& mine) {
+            return communicator.exchange(sends, receives, on, mine);
+        })};
+}
+
+pending all_to_all(hierarchy& ways, rearrangement const& move, std::span<moving_field const> fields,
+                   exchange_options const& options, stream on) {
+    return pending{std::make_unique<all_to_all_transfer>(
+        ways.rank(), ways.size(), move, fields,
+        [&](std::span<outgoing const> sends, std::span<incoming const> receives, statement mine) {
+            // A rank whose buffers alone do not fit goes the way of the others, and tells them there.
+            pair_traffic all{.ranks = ways.size(), .pairs = {}};
+            try {
+                if (move.ranks() == ways.size()) {
+                    all = pair_traffic_of(move, bytes_of(move, fields));
+                }
+            } catch (std::exception const&) {
+                mine.refused = true;
+            }
+            return ways.exchange(all, sends, receives, options, on, mine);
+        })};
 }
 
 }  // namespace evenkeel::comm

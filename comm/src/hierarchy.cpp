@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/comm/agreement.hpp>
+#include <evenkeel/comm/error.hpp>
+#include <evenkeel/comm/hierarchy.hpp>
+#include <evenkeel/core/errors.hpp>
+#include <evenkeel/core/fingerprint.hpp>
+#include <evenkeel/rearrange/detail/node_members.hpp>
+
+#include "hops.hpp"
+
+namespace evenkeel::comm {
+
+namespace {
+
+/// The ranks that take part in a hop, as a communicator of their own.
+struct circle {
+    std::unique_ptr<communicator> ranks;
+    std::vector<world_rank> members;  ///< as world ranks, ascending
+
+    [[nodiscard]] world_rank inside(world_rank rank) const {
+        return to_id<world_rank>(static_cast<std::size_t>(std::ranges::lower_bound(members, rank) - members.begin()));
+    }
+
+    [[nodiscard]] pending exchange(hop const& hop, stream on, statement const& mine) const {
+        auto sends = hop.sends;
+        auto receives = hop.receives;
+        for (auto& message : sends) {
+            message.peer = inside(message.peer);
+        }
+        for (auto& message : receives) {
+            message.peer = inside(message.peer);
+        }
+        return ranks->exchange(sends, receives, on, mine);
+    }
+};
+
+/// Relay memory, used again: memory fresh from the system takes longer to get than to fill.
+class memory_shelf {
+  public:
+    struct block {
+        std::unique_ptr<std::byte[]> bytes;
+        std::size_t size = 0;
+    };
+
+    [[nodiscard]] block take(std::size_t size) {
+        if (!shelved_.empty()) {
+            auto taken = std::move(shelved_.back());
+            shelved_.pop_back();
+            if (taken.size >= size) {
+                return taken;
+            }
+        }
+        return {size == 0 ? nullptr : std::make_unique_for_overwrite<std::byte[]>(size), size};
+    }
+
+    void put_back(block used) {
+        if (used.size > 0) {
+            shelved_.push_back(std::move(used));
+        }
+    }
+
+  private:
+    std::vector<block> shelved_;
+};
+
+void carry_out(std::vector<local_copy> const& copies) {
+    for (auto const& one : copies) {
+        std::memcpy(one.to, one.from, one.bytes);
+    }
+}
+
+/// @throws std::invalid_argument  unless `messages` are those of `all` for which `is_mine` holds.
+template <class Message, class IsMine, class Peer>
+void require_part_of(pair_traffic const& all, std::string_view argument, std::span<Message const> messages,
+                     IsMine is_mine, Peer peer_of) {
+    std::size_t m = 0;
+    for (auto const& pair : all.pairs) {
+        if (!is_mine(pair)) {
+            continue;
+        }
+        bool const there = m < messages.size() && messages[m].peer == peer_of(pair);
+        if (!there || messages[m].bytes.size() != pair.bytes) {
+            throw_invalid("hierarchy::exchange", element(argument, m),
+                          there ? std::to_string(messages[m].bytes.size()) + " bytes" : "something else",
+                          std::to_string(pair.bytes) + " bytes, rank " + std::to_string(to_index(pair.from)) +
+                              " to rank " + std::to_string(to_index(pair.to)) + " as in `all`");
+        }
+        ++m;
+    }
+    if (m != messages.size()) {
+        throw_invalid("hierarchy::exchange", std::string{argument} + ".size()", messages.size(),
+                      "the " + std::to_string(m) + " messages of this rank in `all`");
+    }
+}
+
+/// What one call does, hop by hop.
+struct journey {
+    std::string operation;
+    std::uint64_t value = 0;
+    std::exception_ptr refusal;  ///< this rank cannot take part
+    bool refused = false;
+    stream on;
+    std::vector<std::pair<circle const*, hop>> hops;
+    memory_shelf::block memory;
+    std::size_t next = 0;  ///< hop
+    pending current;       // after the memory it refers to, so that it is given up before that is freed
+    bool begun = false;
+    bool doubtful = false;  ///< a hop has found that the ranks disagree: from then on no bytes move
+    bool over = false;
+    std::exception_ptr error;
+};
+
+}  // namespace
+
+class hierarchy::state {
+  public:
+    state(communicator& world, deadline until, link_costs const& costs) : costs_{costs}, nodes_{world.topology()} {
+        auto const self = world.rank();
+        auto const key = static_cast<std::uint32_t>(to_index(self));
+        auto const node = static_cast<std::uint32_t>(to_index(world.topology().node_of(self)));
+        auto const rail = static_cast<std::uint32_t>(nodes_.rail_of(self));
+        all_.ranks = world.split(0, key, until);
+        node_.ranks = all_.ranks->split(node, key, until);
+        rail_.ranks = all_.ranks->split(rail, key, until);
+        for (std::size_t rank = 0; rank < world.size().value; ++rank) {
+            auto const other = to_id<world_rank>(rank);
+            all_.members.push_back(other);
+            if (world.topology().node_of(other) == world.topology().node_of(self)) {
+                node_.members.push_back(other);
+            }
+            if (nodes_.rail_of(other) == nodes_.rail_of(self)) {
+                rail_.members.push_back(other);
+            }
+        }
+        agree(*all_.ranks, "hierarchy",
+              fingerprint{}
+                  .add(costs.inside_ns_per_message)
+                  .add(costs.between_ns_per_message)
+                  .add(costs.inside_ps_per_byte)
+                  .add(costs.between_ps_per_byte)
+                  .add(std::uint64_t{costs.cards_per_node})
+                  .value(),
+              until);
+    }
+
+    [[nodiscard]] communicator& all() const noexcept { return *all_.ranks; }
+    [[nodiscard]] link_costs const& costs() const noexcept { return costs_; }
+    [[nodiscard]] exchange_algorithm choose(pair_traffic const& traffic) const {
+        return fastest_algorithm(traffic, all().topology(), costs_);
+    }
+    link_costs measure(deadline until, std::size_t bytes);
+
+    std::shared_ptr<journey> begin(pair_traffic const& traffic, std::span<outgoing const> sends,
+                                   std::span<incoming const> receives, exchange_options const& options, stream on,
+                                   statement const& mine) {
+        auto one = std::make_shared<journey>();
+        one->operation = mine.operation;
+        one->on = on;
+        one->refused = mine.refused;
+        auto algorithm = options.algorithm;
+        try {
+            if (algorithm == exchange_algorithm::automatic) {
+                algorithm = choose(traffic);
+            }
+            fingerprint value;
+            value.add(mine.value).add(static_cast<std::uint64_t>(algorithm)).add(std::uint64_t{traffic.pairs.size()});
+            for (auto const& pair : traffic.pairs) {
+                value.add(std::uint64_t{to_index(pair.from)} << 32U | to_index(pair.to)).add(pair.bytes);
+            }
+            one->value = value.value();
+            auto const passages = passages_of(traffic, all().topology(), algorithm);
+            if (!one->refused) {
+                plan(*one, algorithm, passages, traffic, sends, receives);
+            }
+        } catch (...) {
+            // The others wait for this rank: they are told before the caller is.
+            one->refused = true;
+            one->refusal = std::current_exception();
+        }
+        if (one->hops.empty()) {
+            for (auto const* circle : circles_of(algorithm, true)) {
+                one->hops.emplace_back(circle, hop{});
+            }
+        }
+        under_way_.push_back(one);
+        drive(std::nullopt, nullptr);
+        return one;
+    }
+
+    /// Carries the journeys on in order, until `target` is over or nothing can be done without waiting.
+    ///
+    /// @param until  Waits until then.
+    void drive(std::optional<deadline> until, journey const* target) {
+        while (!under_way_.empty()) {
+            auto const first = under_way_.front();
+            if (!carry_on(*first, until)) {
+                return;
+            }
+            first->over = true;
+            first->current = {};
+            shelf_.put_back(std::move(first->memory));
+            under_way_.pop_front();
+            if (first.get() == target) {
+                return;
+            }
+        }
+    }
+
+    void give_up(journey& one) noexcept {
+        one.over = true;
+        one.current = {};
+        std::erase_if(under_way_, [&](auto const& other) { return other.get() == &one; });
+        all().abort("gave up a transfer");
+    }
+
+  private:
+    /// @param thrice  Whether something is relayed to its receiver by a neighbour.
+    [[nodiscard]] std::vector<circle const*> circles_of(exchange_algorithm algorithm, bool thrice) const {
+        switch (algorithm) {
+            case exchange_algorithm::two_hop: return {&node_, &rail_};
+            case exchange_algorithm::spread:
+                return thrice ? std::vector{&node_, &all_, &node_} : std::vector{&node_, &all_};
+            default: return {&all_};
+        }
+    }
+
+    void plan(journey& one, exchange_algorithm algorithm, std::span<passage const> passages,
+              pair_traffic const& traffic, std::span<outgoing const> sends, std::span<incoming const> receives) {
+        auto const self = all().rank();
+        require_part_of(
+            traffic, "sends", sends, [&](pair_bytes const& pair) { return pair.from == self; },
+            [](pair_bytes const& pair) { return pair.to; });
+        require_part_of(
+            traffic, "receives", receives, [&](pair_bytes const& pair) { return pair.to == self; },
+            [](pair_bytes const& pair) { return pair.from; });
+        hops_of_rank const planned{passages, self, sends, receives};
+        one.memory = shelf_.take(planned.memory());
+        auto hops = planned.in(one.memory.bytes.get());
+        bool const thrice = std::ranges::any_of(passages, [](passage const& way) { return way.landing != way.to; });
+        std::size_t at = algorithm == exchange_algorithm::flat ? 1 : 0;
+        for (auto const* circle : circles_of(algorithm, thrice)) {
+            one.hops.emplace_back(circle, std::move(hops[at++]));
+        }
+    }
+
+    /// @return whether it is over.
+    bool carry_on(journey& one, std::optional<deadline> const& until) {
+        while (one.next < one.hops.size()) {
+            auto const& [circle, hop] = one.hops[one.next];
+            try {
+                if (!one.begun) {
+                    begin_hop(one, *circle, hop);
+                }
+                if (until) {
+                    one.current.wait(*until);
+                } else if (!one.current.ready()) {
+                    return false;
+                }
+                one.current = {};
+                if (!one.doubtful && !one.refused) {
+                    carry_out(hop.after);
+                }
+            } catch (error const& wrong) {
+                one.current = {};
+                if (!wrong.can_go_on() || circle == &all_) {
+                    one.error = wrong.can_go_on() ? std::current_exception() : fault(one, *circle, wrong);
+                    return true;
+                }
+                one.doubtful = true;
+                if (one.next + 1 == one.hops.size()) {
+                    // All ranks of all nodes have found that somebody disagrees: together they find who.
+                    one.hops.emplace_back(&all_, comm::hop{});
+                }
+            } catch (...) {
+                one.error = std::current_exception();
+                all().abort("could not take part");
+                return true;
+            }
+            one.begun = false;
+            ++one.next;
+        }
+        if (one.doubtful || one.refused) {
+            one.error = std::make_exception_ptr(
+                error{one.operation, all().rank(), std::nullopt, "the ranks disagree", aftermath::can_go_on});
+        }
+        return true;
+    }
+
+    void begin_hop(journey& one, circle const& circle, hop const& hop) {
+        bool const moves = !one.doubtful && !one.refused;
+        statement const mine{.operation = one.operation,
+                             .value = one.value,
+                             .refused = one.refused || (one.doubtful && &circle != &all_)};
+        if (moves) {
+            carry_out(hop.before);
+        }
+        one.current = moves ? circle.exchange(hop, one.on, mine) : circle.exchange({}, one.on, mine);
+        one.begun = true;
+    }
+
+    /// The fault of all ranks, told in the numbers of the world; everybody is told.
+    std::exception_ptr fault(journey const& one, circle const& circle, error const& wrong) {
+        if (&circle == &all_) {
+            return std::make_exception_ptr(wrong);
+        }
+        auto const culprit =
+            wrong.peer() ? std::optional{circle.members[to_index(*wrong.peer())]} : std::optional<world_rank>{};
+        // Eight names help; thousands do not.
+        constexpr std::size_t most_names = 8;
+        std::string text = "among ranks ";
+        for (std::size_t m = 0; m < circle.members.size() && m < most_names; ++m) {
+            text.append(m == 0 ? "" : ", ").append(std::to_string(to_index(circle.members[m])));
+        }
+        text.append(circle.members.size() > most_names ? " and so on" : "").append(", counted from 0: ");
+        all().abort(text.append(wrong.reason()), culprit);
+        try {
+            all().barrier().wait(std::chrono::seconds{0});
+        } catch (error const& of_all) {
+            return std::make_exception_ptr(error{one.operation, all().rank(), of_all.peer(), of_all.reason()});
+        }
+        return std::make_exception_ptr(wrong);
+    }
+
+    link_costs costs_;
+    evenkeel::detail::node_members nodes_;
+    circle all_;
+    circle node_;
+    circle rail_;
+    memory_shelf shelf_;
+    std::deque<std::shared_ptr<journey>> under_way_;  // last: given up before the communicators are gone
+};
+
+namespace {
+
+class journey_transfer final : public transfer {
+  public:
+    journey_transfer(std::shared_ptr<hierarchy::state> state, std::shared_ptr<journey> one)
+        : state_{std::move(state)}, journey_{std::move(one)} {}
+
+    ~journey_transfer() override {
+        if (!journey_->over) {
+            state_->give_up(*journey_);
+        }
+    }
+
+    bool ready() override {
+        if (!journey_->over) {
+            state_->drive(std::nullopt, journey_.get());
+        }
+        rethrow();
+        return journey_->over;
+    }
+
+    void wait(deadline until) override {
+        if (!journey_->over) {
+            state_->drive(until, journey_.get());
+        }
+        rethrow();
+    }
+
+  private:
+    void rethrow() const {
+        if (journey_->over && journey_->error != nullptr) {
+            // An error that names this rank, which knows more.
+            std::rethrow_exception(journey_->refusal != nullptr ? journey_->refusal : journey_->error);
+        }
+    }
+
+    std::shared_ptr<hierarchy::state> state_;
+    std::shared_ptr<journey> journey_;
+};
+
+}  // namespace
+
+link_costs hierarchy::state::measure(deadline until, std::size_t bytes) {
+    using clock = std::chrono::steady_clock;
+    constexpr int rounds = 5;
+    std::vector<std::byte> out(bytes);
+    std::vector<std::byte> in(bytes);
+    auto const self = all().rank();
+    auto const& topology = all().topology();
+
+    // The shortest of a few, on the slowest rank: what the links can do, not what the machine did meanwhile.
+    auto const time = [&](auto call) {
+        std::uint64_t shortest = std::numeric_limits<std::uint64_t>::max();
+        for (int round = 0; round < rounds; ++round) {
+            all().barrier().wait(until);
+            auto const begun = clock::now();
+            call();
+            std::uint64_t const mine = static_cast<std::uint64_t>(
+                std::chrono::duration_cast<std::chrono::nanoseconds>(clock::now() - begun).count());
+            std::vector<std::uint64_t> every(all().size().value);
+            all().all_gather(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(std::span{every})).wait(until);
+            shortest = std::min(shortest, *std::ranges::max_element(every));
+        }
+        return shortest;
+    };
+    auto const ring = [&](circle const& around, bool takes_part, world_rank to, world_rank from) {
+        hop one;
+        if (takes_part && to != self && bytes > 0) {
+            one.sends.push_back({to, out});
+            one.receives.push_back({from, in});
+        }
+        return time([&] { around.exchange(one, {}, {}).wait(until); });
+    };
+
+    std::size_t largest = 0;
+    std::vector<std::size_t> occupied;
+    for (std::size_t node = 0; node < nodes_.of_nodes().size(); ++node) {
+        largest = std::max(largest, nodes_.of_nodes()[node].size());
+        if (!nodes_.of_nodes()[node].empty()) {
+            occupied.push_back(node);
+        }
+    }
+    std::size_t const others = all().size().value - largest;
+
+    link_costs found = costs_;
+    auto const empty_inside = time([&] { node_.exchange({}, {}, {}).wait(until); });
+    auto const empty_all = time([&] { all_.exchange({}, {}, {}).wait(until); });
+    if (largest > 1) {
+        found.inside_ns_per_message = empty_inside / (largest - 1);
+        auto const& members = node_.members;
+        std::size_t const position = nodes_.position_of(self);
+        auto const busy = ring(node_, true, members[(position + 1) % members.size()],
+                               members[(position + members.size() - 1) % members.size()]);
+        found.inside_ps_per_byte = (busy - std::min(busy, empty_inside)) * 1000 / std::max<std::size_t>(bytes, 1);
+    }
+    if (others > 0) {
+        auto const inside_part = found.inside_ns_per_message * (largest - 1);
+        found.between_ns_per_message = (empty_all - std::min(empty_all, inside_part)) / others;
+        // The first ranks of all nodes in a ring of nodes, alone and then beside all other rails.
+        auto const here = std::ranges::find(occupied, to_index(topology.node_of(self))) - occupied.begin();
+        auto const neighbour = [&](std::size_t steps) {
+            auto const node = occupied[(static_cast<std::size_t>(here) + steps) % occupied.size()];
+            return nodes_.of_nodes()[node][nodes_.rail_of(self)];
+        };
+        bool const on_ring = nodes_.position_of(self) < nodes_.rails();
+        auto const one = ring(all_, nodes_.position_of(self) == 0, neighbour(1), neighbour(occupied.size() - 1));
+        auto const every = ring(all_, on_ring, neighbour(1), neighbour(occupied.size() - 1));
+        auto const alone = std::max<std::uint64_t>(one - std::min(one, empty_all), 1);
+        auto const together = std::max<std::uint64_t>(every - std::min(every, empty_all), 1);
+        found.between_ps_per_byte = alone * 1000 / std::max<std::size_t>(bytes, 1);
+        auto const cards = (nodes_.rails() * alone + together / 2) / together;
+        found.cards_per_node = cards >= nodes_.rails() ? 0 : std::max<std::size_t>(cards, 1);
+    }
+    costs_ = found;
+    return found;
+}
+
+hierarchy::hierarchy(communicator& world, deadline until, link_costs const& costs)
+    : state_{std::make_shared<state>(world, until, costs)} {}
+hierarchy::hierarchy(hierarchy&&) noexcept = default;
+hierarchy& hierarchy::operator=(hierarchy&&) noexcept = default;
+hierarchy::~hierarchy() = default;
+
+world_rank hierarchy::rank() const noexcept { return state_->all().rank(); }
+world_size hierarchy::size() const noexcept { return state_->all().size(); }
+topology const& hierarchy::topology() const noexcept { return state_->all().topology(); }
+link_costs const& hierarchy::costs() const noexcept { return state_->costs(); }
+link_costs hierarchy::measure(deadline until, std::size_t bytes) { return state_->measure(until, bytes); }
+exchange_algorithm hierarchy::choose(pair_traffic const& all) const { return state_->choose(all); }
+
+pending hierarchy::exchange(pair_traffic const& all, std::span<outgoing const> sends,
+                            std::span<incoming const> receives, exchange_options const& options, stream on,
+                            statement const& mine) {
+    auto one = state_->begin(all, sends, receives, options, on, mine);
+    return pending{std::make_unique<journey_transfer>(state_, std::move(one))};
+}
+
+}  // namespace evenkeel::comm
