@@ -11,6 +11,7 @@
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/length.hpp>
 #include <evenkeel/core/members.hpp>
+#include <evenkeel/core/not_found.hpp>
 #include <evenkeel/core/partition.hpp>
 #include <evenkeel/core/plan.hpp>
 #include <evenkeel/core/quality.hpp>

@@ -7,4 +7,5 @@
 #include <evenkeel/solve/options.hpp>
 #include <evenkeel/solve/rebalance.hpp>
 #include <evenkeel/solve/rebalanced.hpp>
+#include <evenkeel/solve/wishes.hpp>
 #include <evenkeel/solve/workspace.hpp>

@@ -209,7 +209,7 @@ TEST_P(balance_padded_law, the_optimum_lies_between_bound_and_result_whatever_th
     auto const model = model_of(GetParam());
     auto const best = balance(lengths, ranks, model).quality;
     EXPECT_EQ(best.gap(), 0);
-    for (balance_options const options : {balance_options{.effort = 0}, balance_options{.tolerance = 1e-3}}) {
+    for (balance_options const& options : {balance_options{.effort = 0}, balance_options{.tolerance = 1e-3}}) {
         auto const even = balance(lengths, ranks, model, options);
         EXPECT_NO_THROW(require_partition("test", even.plan, lengths.size()));
         EXPECT_LE(even.quality.lower_bound, best.max_load);

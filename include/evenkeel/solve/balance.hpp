@@ -14,6 +14,7 @@
 #include <evenkeel/cost/cost_model.hpp>
 #include <evenkeel/solve/detail/arguments.hpp>
 #include <evenkeel/solve/detail/solve.hpp>
+#include <evenkeel/solve/detail/solve_wishes.hpp>
 #include <evenkeel/solve/options.hpp>
 #include <evenkeel/solve/workspace.hpp>
 
@@ -48,6 +49,7 @@ concept length_of =
 /// @return         A partition of the batch and its quality.
 /// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, or an option makes no sense.
 /// @throws std::overflow_error    if a weight or their sum does not fit into 64 bits.
+/// @throws infeasible, not_found  if `options.wishes` cannot be, or were not, met; see `wishes`.
 /// @complexity O(n log(ranks)), and at most `options.effort` steps per sample; n calls of `length`.
 template <std::ranges::input_range Samples, cost_model Model, length_of<Samples> Length = std::identity>
 [[nodiscard]] balanced balance(Samples&& samples, rank_count ranks, Model const& model, balance_options options = {},
@@ -72,7 +74,11 @@ balanced const& balance(workspace& workspace, Samples&& samples, rank_count rank
         weights.push_back(model.weight(whole));
     }
     detail::require_counts("balance", weights.size(), ranks);
-    detail::solve(workspace.buffers(), ranks, options);
+    if (options.wishes.any()) {
+        detail::solve_wishes(workspace.buffers(), ranks, options);
+    } else {
+        detail::solve(workspace.buffers(), ranks, options);
+    }
     return workspace.buffers().result;
 }
 

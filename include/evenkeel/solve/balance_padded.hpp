@@ -37,7 +37,8 @@ namespace evenkeel {
 /// Ties, order within a rank and samples that weigh nothing, which are not padded either, are as in `balance` of a
 /// `cost_model`. Ranks may stay idle where a single sample decides.
 ///
-/// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, or an option makes no sense.
+/// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, an option makes no sense, or
+///                                there are `options.wishes`.
 /// @throws std::overflow_error    if a weight, the load of a rank or their sum does not fit into 64 bits.
 /// @complexity O(n) to sort; then O(ranks) for each of about 16 bounds; n calls of `length`.
 template <std::ranges::input_range Samples, padded_model Model, length_of<Samples> Length = std::identity>
@@ -50,6 +51,7 @@ template <std::ranges::input_range Samples, padded_model Model, length_of<Sample
 template <std::ranges::input_range Samples, padded_model Model, length_of<Samples> Length = std::identity>
 balanced const& balance(workspace& workspace, Samples&& samples, rank_count ranks, Model const& model,
                         balance_options options = {}, Length length = {}) {
+    detail::refuse_wishes(options, "padded batches");
     auto& weights = workspace.buffers().weights;
     weights.clear();
     weights.reserve(detail::expected_count(samples));

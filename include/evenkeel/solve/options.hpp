@@ -4,15 +4,18 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/errors.hpp>
+#include <evenkeel/solve/wishes.hpp>
 
 namespace evenkeel {
 
-/// When `balance` may stop, and how finely it reads lengths.
+/// When `balance` may stop, how finely it reads lengths, and what is wished of the plan besides.
 ///
 ///     evenkeel::balance(lengths, ranks, model, {.tolerance = 1e-3});   // stop at 0.1 % above the lower bound
+///     evenkeel::balance(lengths, ranks, model, {.wishes = {.equal_counts = true}});
 struct balance_options {
     /// Good enough: a busiest rank of at most lower bound * (1 + tolerance).
     double tolerance = 0;
@@ -25,7 +28,8 @@ struct balance_options {
     /// How many parts of a unit of length count: 100 reads 2.54 seconds as 254 hundredths.
     std::uint64_t resolution = 1;
 
-    friend bool operator==(balance_options const&, balance_options const&) = default;
+    /// What the plan must respect besides even loads; nothing, unless asked.
+    evenkeel::wishes wishes = {};
 };
 
 namespace detail {
@@ -36,6 +40,13 @@ inline void require_options(balance_options const& options) {
     }
     if (options.resolution == 0) {
         throw_invalid("balance", "options.resolution", options.resolution, "at least 1");
+    }
+}
+
+/// For solvers that know no wishes.
+inline void refuse_wishes(balance_options const& options, char const* solver) {
+    if (options.wishes.any()) {
+        throw_invalid("balance", "options.wishes", "given", std::string{"none together with "} + solver);
     }
 }
 

@@ -10,6 +10,7 @@
 #include <evenkeel/solve/detail/longest_first.hpp>
 #include <evenkeel/solve/detail/search.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
+#include <evenkeel/solve/detail/wish_buffers.hpp>
 
 namespace evenkeel {
 
@@ -40,6 +41,7 @@ struct buffers {
     search searching;
     std::vector<std::uint32_t> rank_of;       ///< of the sorted items
     std::vector<std::uint32_t> rank_of_item;  ///< of the whole batch
+    wish_buffers wishes;
     balanced result;
 };
 

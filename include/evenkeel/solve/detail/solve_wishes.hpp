@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/core/infeasible.hpp>
+#include <evenkeel/core/not_found.hpp>
+#include <evenkeel/solve/detail/solve.hpp>
+#include <evenkeel/solve/detail/wish_buffers.hpp>
+#include <evenkeel/solve/detail/wish_proofs.hpp>
+#include <evenkeel/solve/detail/wish_turns.hpp>
+#include <evenkeel/solve/detail/write_plan.hpp>
+#include <evenkeel/solve/lower_bound.hpp>
+#include <evenkeel/solve/options.hpp>
+#include <evenkeel/solve/workspace.hpp>
+
+namespace evenkeel::detail {
+
+/// `balance` with wishes: solves for the weights in `buffers.weights`; the result is in `buffers.result`.
+class wish_solver {
+  public:
+    wish_solver(buffers& buffers, rank_count ranks, balance_options const& options)
+        : buffers_{&buffers}, own_{&buffers.wishes}, ranks_{ranks}, options_{&options} {}
+
+    void operator()() {
+        auto const& asked = options_->wishes;
+        std::size_t const items = buffers_->weights.size();
+        require_wishes(asked, items, ranks_.value);
+        own_->reserve(items, ranks_.value);
+        own_->input.read(buffers_->weights, ranks_.value, asked, buffers_->items);
+        require_times();
+        require_possible(own_->input, asked);
+
+        auto const& problem = own_->input.problem;
+        std::uint64_t bound = own_->bounds(problem);
+        if (problem.speeds.empty()) {
+            std::uint64_t const unit = asked.pinned.empty() ? 1 : buffers_->items.unit;
+            bound = std::max(bound, lower_bound(buffers_->items, ranks_.value) * unit);
+        }
+        // Where ranks are alike but for limits, the plan without limits is the best there can be, and mostly meets them.
+        bool const alike = asked.speeds.empty() && asked.pinned.empty() && !asked.equal_counts;
+        if (alike && start_without_limits(bound)) {
+            return;
+        }
+        if (!alike) {
+            problem.capacities(bound, own_->capacities);
+            own_->rank_of.resize(problem.size());
+            own_->start(problem, own_->capacities, own_->held, own_->rank_of);
+        }
+        auto const [best, complete] =
+            own_->searching(problem, goal_of(bound, options_->tolerance), own_->rank_of, steps_for(items, *options_));
+        if (best.violation > 0) {
+            fail(best, complete);
+        }
+        if (complete && best.busiest > bound && best.busiest > goal_of(bound, options_->tolerance)) {
+            bound = best.busiest;
+        }
+        finish(best.busiest, bound);
+    }
+
+  private:
+    /// Times of the slowest rank must be numbers, too.
+    void require_times() const {
+        auto const& problem = own_->input.problem;
+        std::uint64_t all = problem.total;
+        for (auto const& base : problem.base) {
+            all = checked_add(all, base.load, "balance: the total load");
+        }
+        if (!problem.speeds.empty()) {
+            std::uint64_t const slowest = *std::ranges::min_element(problem.speeds);
+            // A little more than the longest time there can be.
+            static_cast<void>(checked_multiply(all / slowest + 1, problem.fastest, "balance: the time of a rank"));
+        }
+    }
+
+    /// Returns whether that was all.
+    bool start_without_limits(std::uint64_t& bound) {
+        auto& input = own_->input;
+        auto const& problem = input.problem;
+        bool const grouped = !problem.single;
+        if (grouped) {
+            input.swap_bundle_loads(buffers_->weights);
+        }
+        balance_options plain = *options_;
+        plain.wishes = {};
+        solve(*buffers_, ranks_, plain);
+        if (grouped) {
+            input.swap_bundle_loads(buffers_->weights);
+        }
+        own_->rank_of.resize(problem.size());
+        input.for_each_bundle(
+            [&](std::size_t raw, std::size_t bundle) { own_->rank_of[bundle] = buffers_->rank_of_item[raw]; });
+        own_->held.assign(ranks_.value, {});
+        for (std::size_t bundle = 0; bundle < problem.size(); ++bundle) {
+            problem.add(own_->held[own_->rank_of[bundle]], bundle);
+        }
+        auto const reached = problem.score_of(own_->held);
+        if (reached.violation > 0) {
+            return false;
+        }
+        auto const& quality = buffers_->result.quality;
+        finish(reached.busiest, std::max(bound, quality.lower_bound / input.unit));
+        return true;
+    }
+
+    [[noreturn]] void fail(wish_problem::score const& best, bool complete) {
+        auto const& problem = own_->input.problem;
+        auto const& asked = options_->wishes;
+        own_->held = problem.base;
+        for (std::size_t bundle = 0; bundle < problem.size(); ++bundle) {
+            problem.add(own_->held[own_->rank_of[bundle]], bundle);
+        }
+        auto const broken =
+            std::ranges::find_if(own_->held, [&](holding const& of) { return problem.limits.violation(of) > 0; });
+        std::string const name = broken_wish(problem.limits, *broken, asked);
+        if (complete) {
+            throw infeasible{name, std::nullopt, best.violation};
+        }
+        require_packable(problem, buffers_->items);
+        finish(best.busiest, best.busiest);
+        throw not_found{name, best.violation, buffers_->result.plan};
+    }
+
+    /// Writes the result: what was searched for, in turns, and the rest where it belongs.
+    void finish(std::uint64_t busiest, std::uint64_t bound) {
+        auto& rank_of_item = buffers_->rank_of_item;
+        auto const& input = own_->input;
+        auto const& problem = input.problem;
+        rank_of_item.resize(input.ways.size());
+        if (problem.ranks() > 0) {
+            deal_in_turn(rank_of_item, problem.ranks());
+        }
+        take_turns(problem, options_->wishes, own_->order, own_->rank_of);
+        send_home(input, rank_of_item, own_->idle_counts, own_->rank_of);
+        for (std::size_t item = 0; item < rank_of_item.size(); ++item) {
+            auto const& [way, number] = input.ways[item];
+            if (way == item_way::kind::at_home) {
+                rank_of_item[item] = rank_of_item[number];
+            } else {
+                rank_of_item[item] = way == item_way::kind::pinned ? number : own_->rank_of[number];
+            }
+        }
+        write_plan(rank_of_item, problem.ranks(), buffers_->result.plan);
+        buffers_->result.quality = {.max_load = busiest * input.unit,
+                                    .total_load = fair_total(problem) * input.unit,
+                                    .lower_bound = bound * input.unit,
+                                    .ranks = ranks_};
+    }
+
+    /// What all ranks would have if the work could be divided perfectly: with one speed, the work.
+    [[nodiscard]] static std::uint64_t fair_total(wish_problem const& problem) {
+        std::uint64_t all = problem.total;
+        for (auto const& base : problem.base) {
+            all += base.load;
+        }
+        if (problem.speeds.empty()) {
+            return all;
+        }
+        __extension__ typedef unsigned __int128 wide;
+        wide speed = 0;
+        for (auto const one : problem.speeds) {
+            speed += one;
+        }
+        wide const total = wide{all} * problem.fastest / speed * problem.ranks() +
+                           wide{all} * problem.fastest % speed * problem.ranks() / speed;
+        return static_cast<std::uint64_t>(std::min<wide>(total, rank_limits::none));
+    }
+
+    buffers* buffers_;
+    wish_buffers* own_;
+    rank_count ranks_;
+    balance_options const* options_;
+};
+
+inline void solve_wishes(buffers& buffers, rank_count ranks, balance_options const& options) {
+    wish_solver{buffers, ranks, options}();
+}
+
+}  // namespace evenkeel::detail

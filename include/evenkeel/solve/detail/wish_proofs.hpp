@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/core/infeasible.hpp>
+#include <evenkeel/solve/detail/sorted_items.hpp>
+#include <evenkeel/solve/detail/wish_input.hpp>
+#include <evenkeel/solve/detail/wish_problem.hpp>
+#include <evenkeel/solve/lower_bound.hpp>
+#include <evenkeel/solve/wishes.hpp>
+
+namespace evenkeel::detail {
+
+/// The wish that a rank breaks, as it is called.
+[[nodiscard]] inline std::string broken_wish(rank_limits const& limits, holding const& of, wishes const& asked) {
+    std::string const start = "balance: options.wishes.";
+    if (of.quantity > limits.quantity) {
+        return start + "cap";
+    }
+    if (of.count > limits.most_items || of.count < limits.least_items) {
+        return start + (asked.equal_counts ? "equal_counts" : "count_cap");
+    }
+    return start + "no_empty_rank";
+}
+
+/// Throws where an item, what is pinned to a rank, or all items together cannot be within the limits, whatever the plan.
+///
+/// @throws infeasible  names the wish, the item that stands against it, and the amount.
+inline void require_possible(wish_input const& input, wishes const& asked) {
+    auto const& problem = input.problem;
+    auto const& limits = problem.limits;
+    auto const refuse = [&](holding const& of, std::optional<std::size_t> item) {
+        std::uint64_t const over_quantity = of.quantity - std::min(of.quantity, limits.quantity);
+        std::uint64_t const over_count = of.count - std::min(of.count, limits.most_items);
+        if (over_quantity > 0 || over_count > 0) {
+            throw infeasible{broken_wish(limits, of, asked), item, std::max(over_quantity, over_count)};
+        }
+    };
+    for (std::size_t bundle = 0; bundle < problem.size(); ++bundle) {
+        holding alone;
+        problem.add(alone, bundle);
+        refuse(alone, input.firsts[bundle]);
+    }
+    std::uint64_t longer = 0;
+    for (std::size_t rank = 0; rank < problem.ranks(); ++rank) {
+        auto const& base = problem.base[rank];
+        std::optional<std::size_t> item;
+        for (std::size_t at = 0; at < asked.pinned.size() && limits.violation(base) > 0 && !item; ++at) {
+            if (asked.pinned[at] != unpinned && to_index(asked.pinned[at]) == rank) {
+                item = at;
+            }
+        }
+        refuse(base, item);
+        longer += base.count > limits.least_items ? 1U : 0U;
+    }
+    // Of equal counts, only the remainder's ranks have one more.
+    std::uint64_t const remainder = problem.items % problem.ranks();
+    if (asked.equal_counts && longer > remainder) {
+        throw infeasible{"balance: options.wishes.equal_counts with options.wishes.pinned", std::nullopt,
+                         longer - remainder};
+    }
+    std::uint64_t all = 0;
+    if (!__builtin_mul_overflow(limits.most_items, problem.ranks(), &all) && all < problem.items) {
+        throw infeasible{"balance: options.wishes.count_cap", std::nullopt, problem.items - all};
+    }
+    if (!__builtin_mul_overflow(limits.quantity, problem.ranks(), &all) && all < problem.total_quantity) {
+        throw infeasible{"balance: options.wishes.cap", std::nullopt, problem.total_quantity - all};
+    }
+}
+
+/// The dearer proof, for when no plan was found: of the bundles with the largest quantities, some rank has two, three, ...
+inline void require_packable(wish_problem const& problem, sorted_items& sorting) {
+    if (problem.limits.quantity == rank_limits::none) {
+        return;
+    }
+    sort_items("balance", problem.quantities, sorting);
+    std::uint64_t const least = lower_bound(sorting, problem.ranks()) * sorting.unit;
+    if (least > problem.limits.quantity) {
+        throw infeasible{"balance: options.wishes.cap", std::nullopt, least - problem.limits.quantity};
+    }
+}
+
+}  // namespace evenkeel::detail
