@@ -2,6 +2,7 @@
 #pragma once
 
 #include <evenkeel/solve/balance.hpp>
+#include <evenkeel/solve/balance_mixed.hpp>
 #include <evenkeel/solve/balance_padded.hpp>
 #include <evenkeel/solve/lower_bound.hpp>
 #include <evenkeel/solve/options.hpp>

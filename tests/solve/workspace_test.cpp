@@ -6,9 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <evenkeel/cost/conv_attention.hpp>
 #include <evenkeel/cost/linear.hpp>
 #include <evenkeel/cost/padded.hpp>
 #include <evenkeel/solve/balance.hpp>
+#include <evenkeel/solve/balance_mixed.hpp>
 #include <evenkeel/solve/balance_padded.hpp>
 
 #include "tests/support/batches.hpp"
@@ -66,12 +68,27 @@ TEST(workspace, allocates_nothing_for_padded_batches_from_the_second_on) {
     }
 }
 
+TEST(workspace, allocates_nothing_for_mixed_batches_from_the_second_on) {
+    workspace space;
+    (void)balance(space, std::vector<std::uint64_t>(64 * 40), rank_count{64}, conv_attention_cost{});
+
+    for (std::uint64_t seed = 1; seed < 20; ++seed) {
+        auto const [lengths, ranks] = test::mixed_batch(seed, 64, 40);
+        auto const model = conv_attention_cost{.padded = seed % 3, .linear = 5, .quadratic = seed % 2};
+        auto const before = allocations;
+        (void)balance(space, lengths, ranks, model);
+        EXPECT_EQ(allocations, before) << "seed " << seed;
+    }
+}
+
 TEST(workspace, does_not_colour_the_result) {
     workspace space;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         auto const [lengths, ranks] = test::mixed_batch(seed, 1 + seed % 7 * 5, 1 + seed % 9);
         EXPECT_EQ(balance(space, lengths, ranks, linear_cost{}), balance(lengths, ranks, linear_cost{}));
         EXPECT_EQ(balance(space, lengths, ranks, padded_cost{}), balance(lengths, ranks, padded_cost{}));
+        auto const mixed = conv_attention_cost{.linear = 5};
+        EXPECT_EQ(balance(space, lengths, ranks, mixed), balance(lengths, ranks, mixed));
     }
 }
 

@@ -8,6 +8,7 @@
 #include <evenkeel/core/plan.hpp>
 #include <evenkeel/core/quality.hpp>
 #include <evenkeel/solve/detail/longest_first.hpp>
+#include <evenkeel/solve/detail/mixed_buffers.hpp>
 #include <evenkeel/solve/detail/search.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/detail/wish_buffers.hpp>
@@ -41,6 +42,7 @@ struct buffers {
     search searching;
     std::vector<std::uint32_t> rank_of;       ///< of the sorted items
     std::vector<std::uint32_t> rank_of_item;  ///< of the whole batch
+    mixed_buffers mixed;
     wish_buffers wishes;
     balanced result;
 };
