@@ -4,17 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
-#include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/infeasible.hpp>
 #include <evenkeel/core/not_found.hpp>
 #include <evenkeel/solve/detail/solve.hpp>
+#include <evenkeel/solve/detail/wish_arguments.hpp>
 #include <evenkeel/solve/detail/wish_buffers.hpp>
 #include <evenkeel/solve/detail/wish_proofs.hpp>
 #include <evenkeel/solve/detail/wish_turns.hpp>
@@ -36,32 +33,40 @@ class wish_solver {
         std::size_t const items = buffers_->weights.size();
         require_wishes(asked, items, ranks_.value);
         own_->reserve(items, ranks_.value);
-        own_->input.read(buffers_->weights, ranks_.value, asked, buffers_->items);
-        require_times();
-        require_possible(own_->input, asked);
-
-        auto const& problem = own_->input.problem;
-        std::uint64_t bound = own_->bounds(problem);
-        if (problem.speeds.empty()) {
-            std::uint64_t const unit = asked.pinned.empty() ? 1 : buffers_->items.unit;
-            bound = std::max(bound, lower_bound(buffers_->items, ranks_.value) * unit);
-        }
         // Where ranks are alike but for limits, the plan without limits is the best there can be, and mostly meets them.
         bool const alike = asked.speeds.empty() && asked.pinned.empty() && !asked.equal_counts;
-        if (alike && start_without_limits(bound)) {
+        bool const grouped = !asked.groups.empty();
+        if (alike && !grouped && meets_limits_without_trying()) {
             return;
         }
-        if (!alike) {
+        auto& input = own_->input;
+        input.read(buffers_->weights, ranks_.value, asked, buffers_->items);
+        auto const& problem = input.problem;
+        require_times();
+        require_possible(input, asked);
+        std::uint64_t bound = own_->bounds(problem);
+        if (problem.speeds.empty()) {
+            bound = std::max(bound, lower_bound(buffers_->items, ranks_.value) * problem.grain);
+        }
+        if (alike) {
+            if (grouped) {
+                input.loads().swap(buffers_->weights);
+                solve_plain();
+                input.loads().swap(buffers_->weights);
+                bound = std::max(bound, buffers_->result.quality.lower_bound / input.unit);
+            }
+            input.take_over(buffers_->rank_of_item, own_->rank_of);
+        } else {
             problem.capacities(bound, own_->capacities);
             own_->rank_of.resize(problem.size());
             own_->start(problem, own_->capacities, own_->held, own_->rank_of);
         }
-        auto const [best, complete] =
-            own_->searching(problem, goal_of(bound, options_->tolerance), own_->rank_of, steps_for(items, *options_));
+        std::uint64_t const goal = goal_of(bound, options_->tolerance);
+        auto const [best, complete] = own_->searching(problem, goal, own_->rank_of, steps_for(items, *options_));
         if (best.violation > 0) {
             fail(best, complete);
         }
-        if (complete && best.busiest > bound && best.busiest > goal_of(bound, options_->tolerance)) {
+        if (complete && best.busiest > goal) {
             bound = best.busiest;
         }
         finish(best.busiest, bound);
@@ -82,33 +87,52 @@ class wish_solver {
         }
     }
 
-    /// Returns whether that was all.
-    bool start_without_limits(std::uint64_t& bound) {
-        auto& input = own_->input;
-        auto const& problem = input.problem;
-        bool const grouped = !problem.single;
-        if (grouped) {
-            input.swap_bundle_loads(buffers_->weights);
-        }
+    void solve_plain() {
         balance_options plain = *options_;
         plain.wishes = {};
         solve(*buffers_, ranks_, plain);
-        if (grouped) {
-            input.swap_bundle_loads(buffers_->weights);
-        }
-        own_->rank_of.resize(problem.size());
-        input.for_each_bundle(
-            [&](std::size_t raw, std::size_t bundle) { own_->rank_of[bundle] = buffers_->rank_of_item[raw]; });
+    }
+
+    /// Makes the plan without limits; whether it happens to meet them, so that it is the result.
+    bool meets_limits_without_trying() {
+        solve_plain();
+        auto const& asked = options_->wishes;
+        auto const& rank_of_item = buffers_->rank_of_item;
+        auto const& weights = buffers_->weights;
+        auto limits = limits_of(asked, weights.size(), ranks_.value);
         own_->held.assign(ranks_.value, {});
-        for (std::size_t bundle = 0; bundle < problem.size(); ++bundle) {
-            problem.add(own_->held[own_->rank_of[bundle]], bundle);
+        std::uint64_t working = 0;
+        for (std::size_t item = 0; item < weights.size(); ++item) {
+            auto& held = own_->held[rank_of_item[item]];
+            if (!asked.quantities.empty() &&
+                __builtin_add_overflow(held.quantity, asked.quantities[item], &held.quantity)) {
+                return false;
+            }
+            ++held.count;
+            held.working += weights[item] > 0 ? 1U : 0U;
+            working += weights[item] > 0 ? 1U : 0U;
         }
-        auto const reached = problem.score_of(own_->held);
-        if (reached.violation > 0) {
+        limits.idle_allowed = ranks_.value - std::min<std::uint64_t>(ranks_.value, working);
+        std::uint64_t idle = 0;
+        for (auto held : own_->held) {
+            idle += held.working == 0 ? 1U : 0U;
+            held.working = 1;
+            if (limits.violation(held) > 0) {
+                return false;
+            }
+        }
+        if (limits.nobody_idle && idle > limits.idle_allowed) {
             return false;
         }
-        auto const& quality = buffers_->result.quality;
-        finish(reached.busiest, std::max(bound, quality.lower_bound / input.unit));
+        if (asked.step % ranks_.value != 0) {
+            for (std::size_t item = 0; item < weights.size(); ++item) {
+                if (weights[item] > 0) {
+                    auto& rank = buffers_->rank_of_item[item];
+                    rank = static_cast<std::uint32_t>((rank + asked.step % ranks_.value) % ranks_.value);
+                }
+            }
+            write_plan(buffers_->rank_of_item, ranks_.value, buffers_->result.plan);
+        }
         return true;
     }
 
@@ -135,20 +159,11 @@ class wish_solver {
         auto& rank_of_item = buffers_->rank_of_item;
         auto const& input = own_->input;
         auto const& problem = input.problem;
-        rank_of_item.resize(input.ways.size());
-        if (problem.ranks() > 0) {
-            deal_in_turn(rank_of_item, problem.ranks());
-        }
+        rank_of_item.resize(buffers_->weights.size());
+        deal_in_turn(rank_of_item, problem.ranks());
         take_turns(problem, options_->wishes, own_->order, own_->rank_of);
         send_home(input, rank_of_item, own_->idle_counts, own_->rank_of);
-        for (std::size_t item = 0; item < rank_of_item.size(); ++item) {
-            auto const& [way, number] = input.ways[item];
-            if (way == item_way::kind::at_home) {
-                rank_of_item[item] = rank_of_item[number];
-            } else {
-                rank_of_item[item] = way == item_way::kind::pinned ? number : own_->rank_of[number];
-            }
-        }
+        input.place_items(own_->rank_of, rank_of_item);
         write_plan(rank_of_item, problem.ranks(), buffers_->result.plan);
         buffers_->result.quality = {.max_load = busiest * input.unit,
                                     .total_load = fair_total(problem) * input.unit,
