@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -56,11 +55,10 @@ void expect_sound(rebalanced const& kept, drawn const& batch, double tolerance) 
     EXPECT_EQ(kept.plan.ranks(), ranks);
     EXPECT_EQ(kept.quality.max_load, test::busiest_load(kept.plan, batch.lengths));
 
-    auto const even = balance(batch.lengths, ranks, linear_cost{}, {.tolerance = tolerance});
-    auto const reached = std::max(even.quality.lower_bound, even.quality.max_load);
-    EXPECT_LE(static_cast<double>(kept.quality.max_load),
-              std::max(std::floor(static_cast<double>(even.quality.lower_bound) * (1 + tolerance)),
-                       static_cast<double>(reached)));
+    auto const even = balance(batch.lengths, ranks, linear_cost{});
+    EXPECT_LE(kept.quality.lower_bound, even.quality.max_load);
+    EXPECT_LE(kept.quality.max_load,
+              even.quality.max_load + static_cast<std::uint64_t>(static_cast<double>(even.quality.max_load) * tolerance));
 
     std::uint64_t total = 0;
     std::uint64_t moved = 0;
@@ -309,7 +307,8 @@ TEST(rebalance_law, holds_its_promises_for_batches_of_all_kinds) {
                     .home = test::random_layout(random, lengths.size(), {ranks}),
                     .cluster = test::random_topology(random, {ranks}),
                     .bytes = lengths};
-        rebalance_options options{.tolerance = seed % 5 == 0 ? 0.0 : 1e-3};
+        // Less effort than by default, so that the ways that a search takes when it fails are gone, too.
+        rebalance_options options{.tolerance = seed % 5 == 0 ? 0.0 : 1e-3, .effort = 64};
         std::vector<std::uint8_t> classes(lengths.size());
         if (seed % 3 == 0) {
             batch.bytes = test::random_bytes(random, lengths.size());

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include <evenkeel/solve/detail/export_choice.hpp>
@@ -33,10 +34,10 @@ class node_level {
         gives_.reserve(items);
         takes_.reserve(items);
         parcels_.reserve(items);
+        swaps_.reserve(64);
         rooms_.reserve(nodes);
         caps_.reserve(nodes);
         over_.reserve(nodes);
-        touched_.reserve(nodes);
     }
 
     /// @param caps  Of each node.
@@ -44,7 +45,6 @@ class node_level {
         state_ = &state;
         target_ = target;
         caps_.assign(caps.begin(), caps.end());
-        touched_.assign(caps.size(), 0);
         rooms_.reset(state.nodes(), caps_);
     }
 
@@ -66,24 +66,62 @@ class node_level {
         }
     }
 
-    /// Lowers the cap of a node and brings it down to that.
-    ///
-    /// @return  Whether it is.
-    bool lower(std::uint32_t node, std::uint64_t cap, step_budget& steps) {
-        caps_[node] = cap;
-        return relieve(node, steps);
+    /// An exchange with another node.
+    struct partner_swap {
+        node_swap swap;
+        std::uint32_t partner = 0;
+        std::array<std::uint32_t, 4> items{};  ///< those given, those taken
+    };
+
+    /// Looks for exchanges that take at least `at_least` off a node, the cheapest first; they are in `swaps`.
+    void find_swaps(std::uint32_t node, std::uint64_t at_least, step_budget& steps) {
+        gather(node, list_);
+        gives_.to_give(list_);
+        steps.spend(8 * gives_.offers().size());
+        swaps_.clear();
+        with_roomiest(node, [&](std::uint32_t partner, std::uint64_t room) {
+            gather(partner, partner_);
+            takes_.to_take(partner_);
+            steps.spend(8 * takes_.offers().size());
+            for (std::uint64_t least = at_least; least <= room && least < 5 * at_least; least += at_least) {
+                steps.spend(2 * gives_.offers().size());
+                if (auto const found = cheapest_swap(gives_.offers(), takes_.offers(), least, room, any_cost)) {
+                    swaps_.push_back(with_items(*found, partner));
+                }
+            }
+            return room >= at_least;
+        });
+        std::sort(swaps_.begin(), swaps_.end(), [](partner_swap const& a, partner_swap const& b) {
+            return std::tuple{a.swap.cost(), a.partner, a.items} < std::tuple{b.swap.cost(), b.partner, b.items};
+        });
+        auto const same = [](partner_swap const& a, partner_swap const& b) {
+            return a.partner == b.partner && a.items == b.items;
+        };
+        swaps_.erase(std::unique(swaps_.begin(), swaps_.end(), same), swaps_.end());
+    }
+    [[nodiscard]] std::span<partner_swap const> swaps() const noexcept { return swaps_; }
+
+    void carry_out(std::uint32_t node, std::size_t swap) { carry_out(node, swaps_[swap]); }
+
+    /// Fills `nodes` with the nodes that have most room.
+    void roomiest(std::uint32_t but, std::size_t most, std::vector<std::uint32_t>& nodes) {
+        nodes.clear();
+        with_roomiest(but, [&](std::uint32_t node, std::uint64_t) {
+            nodes.push_back(node);
+            return nodes.size() < most;
+        });
     }
 
-    [[nodiscard]] std::uint64_t cap(std::uint32_t node) const noexcept { return caps_[node]; }
-
-    /// Whether a node has given or received anything since this was last asked.
-    [[nodiscard]] bool take_touched(std::uint32_t node) noexcept {
-        bool const touched = touched_[node] != 0;
-        touched_[node] = 0;
-        return touched;
+    /// To be called when loads have changed otherwise.
+    void changed(std::uint32_t a, std::uint32_t b) {
+        rooms_.push(a);
+        rooms_.push(b);
     }
 
   private:
+    static constexpr std::uint64_t any_cost = std::numeric_limits<std::uint64_t>::max();
+    static constexpr std::uint32_t nobody_else = std::numeric_limits<std::uint32_t>::max();
+
     struct parcel {
         std::uint32_t item;
         std::uint32_t rank;  ///< where it was
@@ -139,7 +177,7 @@ class node_level {
         auto const swap = find_swap(excess, excess, steps);
         std::uint64_t const dear = least + std::max(least / 4, items.proportional ? target_ / 50 : 0);
         bool const light = choose_light(leaving, excess, most_room(), steps);
-        std::uint64_t const cost = light ? choice_.cost() : std::numeric_limits<std::uint64_t>::max();
+        std::uint64_t const cost = light ? choice_.cost() : any_cost;
         if (swap && swap->swap.cost() <= std::min(dear, cost)) {
             carry_out(node, *swap);
             return true;
@@ -228,53 +266,58 @@ class node_level {
             state_->move(item, node, to, state_->rank_in(item, to));
             rooms_.push(to);
         }
-        for (auto const& sent : parcels_) {
-            touch(node, sent.to);
-        }
         return true;
     }
-
-    struct partner_swap {
-        node_swap swap;
-        std::uint32_t partner;
-        std::array<std::uint32_t, 4> items;  ///< those given, those taken
-    };
 
     /// The cheapest exchange with one of the nodes with most room that moves at least `at_least` and at most `at_most`
     /// or, where all of that would be moved, as much as there is room for.
     std::optional<partner_swap> find_swap(std::uint64_t at_least, std::uint64_t at_most, step_budget& steps) {
-        constexpr std::size_t most_partners = 12;
         gives_.to_give(list_);
         steps.spend(8 * gives_.offers().size());
+        std::optional<partner_swap> best;
+        with_roomiest(nobody_else, [&](std::uint32_t partner, std::uint64_t room) {
+            std::uint64_t const most = at_least == at_most ? room : std::min(room, at_most);
+            if (most < at_least) {
+                return false;
+            }
+            gather(partner, partner_);
+            takes_.to_take(partner_);
+            steps.spend(8 * takes_.offers().size() + 2 * gives_.offers().size());
+            auto const found =
+                cheapest_swap(gives_.offers(), takes_.offers(), at_least, most, best ? best->swap.cost() : any_cost);
+            if (found) {
+                best = with_items(*found, partner);
+            }
+            return true;
+        });
+        return best;
+    }
+
+    /// Offers the nodes with most room, one after the other, for as long as `visit` wants more.
+    template <class Visit>
+    void with_roomiest(std::uint32_t but, Visit visit) {
+        constexpr std::size_t most_partners = 12;
         std::array<std::uint32_t, most_partners> tried;
         std::size_t size = 0;
-        std::optional<partner_swap> best;
-        while (size < most_partners) {
+        bool more = true;
+        while (more && size < most_partners) {
             auto const partner = rooms_.pop();
             if (!partner) {
                 break;
             }
             tried[size++] = *partner;
-            std::uint64_t const room = rooms_.room(*partner);
-            std::uint64_t const most = at_least == at_most ? room : std::min(room, at_most);
-            if (most < at_least) {
-                break;
-            }
-            gather(*partner, partner_);
-            takes_.to_take(partner_);
-            steps.spend(8 * takes_.offers().size() + 2 * gives_.offers().size());
-            std::uint64_t const below = best ? best->swap.cost() : std::numeric_limits<std::uint64_t>::max();
-            auto const found = cheapest_swap(gives_.offers(), takes_.offers(), at_least, most, below);
-            if (found) {
-                best = partner_swap{*found, *partner, {}};
-                best->items = {item_at(list_, found->give.first), item_at(list_, found->give.second),
-                               item_at(partner_, found->take.first), item_at(partner_, found->take.second)};
-            }
+            more = *partner == but || visit(*partner, rooms_.room(*partner));
         }
         for (std::size_t index = 0; index < size; ++index) {
             rooms_.push(tried[index]);
         }
-        return best;
+    }
+
+    [[nodiscard]] partner_swap with_items(node_swap const& swap, std::uint32_t partner) const noexcept {
+        return {swap,
+                partner,
+                {item_at(list_, swap.give.first), item_at(list_, swap.give.second), item_at(partner_, swap.take.first),
+                 item_at(partner_, swap.take.second)}};
     }
 
     [[nodiscard]] static std::uint32_t item_at(std::span<export_item const> list, std::uint32_t position) noexcept {
@@ -292,7 +335,7 @@ class node_level {
             state_->move(item, from, to, state_->rank_in(item, to));
         }
         rooms_.push(swap.partner);
-        touch(node, swap.partner);
+        rooms_.push(node);
     }
 
     /// Gives the node with most room the heaviest item of at most `at_most`, unless that is lighter than `at_least`.
@@ -307,22 +350,15 @@ class node_level {
         bool const sends = found != list_.end() && found->weight >= at_least;
         if (sends) {
             state_->move(found->item, node, *receiver, state_->rank_in(found->item, *receiver));
-            touch(node, *receiver);
         }
         rooms_.push(*receiver);
         return sends;
-    }
-
-    void touch(std::uint32_t a, std::uint32_t b) noexcept {
-        touched_[a] = 1;
-        touched_[b] = 1;
     }
 
     stay_state* state_ = nullptr;
     std::uint64_t target_ = 0;
     std::vector<std::uint64_t> caps_;
     std::vector<std::uint32_t> over_;
-    std::vector<std::uint8_t> touched_;
     node_rooms rooms_;
     std::vector<export_item> list_;   ///< of the node at hand, heaviest first
     std::vector<export_item> order_;  ///< the same in the order of leaving, where that is another
@@ -332,6 +368,7 @@ class node_level {
     node_menu gives_;
     node_menu takes_;
     std::vector<parcel> parcels_;
+    std::vector<partner_swap> swaps_;
 };
 
 }  // namespace evenkeel::detail

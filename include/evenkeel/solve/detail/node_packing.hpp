@@ -8,41 +8,42 @@
 #include <tuple>
 #include <vector>
 
-#include <evenkeel/solve/detail/longest_first.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/repair.hpp>
-#include <evenkeel/solve/detail/search.hpp>
-#include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/detail/stay_state.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
+#include <evenkeel/solve/detail/tight_fill.hpp>
 
 namespace evenkeel::detail {
 
 /// Brings every rank of one node down to a target load by moving items inside the node.
 ///
-/// First by moves and exchanges from where the items are. If that fails, from scratch; the batches then go to the ranks of
-/// the node that keep most of them.
+/// First by moves and exchanges from where the items are. If that fails, from scratch, with one start after the other;
+/// the batches then go to the ranks of the node that keep most of them.
 class node_packing {
   public:
+    static constexpr std::size_t most_starts = 12;
+
     void reserve(std::size_t items, std::size_t ranks) {
         placement_.reserve(items, ranks);
         repair_.reserve(items, ranks);
+        fill_.reserve(items, ranks);
         local_.reserve(items);
-        kept_.reserve(ranks * ranks);
+        both_.reserve(items);
+        weights_.reserve(items);
+        kept_.reserve(ranks * std::min<std::size_t>(ranks, 64));
+        loads_.reserve(ranks);
         rank_of_batch_.reserve(ranks);
         batch_on_.reserve(ranks);
-        for (auto* const numbers : {&inner_.positions, &inner_.spare_positions}) {
-            numbers->reserve(items);
-        }
-        inner_.weights.reserve(items);
     }
 
-    /// @return  Whether every rank of the node is at the target or below.
-    bool operator()(stay_state& state, std::uint32_t node, std::uint64_t target, longest_first& longest,
-                    search& searching, step_budget& steps) {
+    /// @param starts  How many starts from scratch, at most `most_starts`.
+    /// @return        Whether every rank of the node is at the target or below.
+    bool operator()(stay_state& state, std::uint32_t node, std::uint64_t target, std::size_t starts,
+                    step_budget& steps) {
         auto const ranks = state.ranks()[node];
         if (std::all_of(ranks.begin(), ranks.end(), [&](auto rank) { return state.rank_load(rank) <= target; })) {
-            return ranks.size() > 0 || state.nodes().load(node) == 0;
+            return !ranks.empty() || state.nodes().load(node) == 0;
         }
         std::uint64_t const load = state.nodes().load(node);
         if (load / ranks.size() > target || (load / ranks.size() == target && load % ranks.size() != 0)) {
@@ -57,13 +58,9 @@ class node_packing {
         placement_.reset(weights, local_, ranks.size());
         steps.spend(2 * weights.size());
         fill_rooms(target, steps);
-        step_budget part = steps.part(std::max<std::uint64_t>(20'000, 64 * weights.size()));
-        // With so few ranks any step down helps, be the room it leaves behind as large as it may.
-        bool const reached = repair_(placement_, target, target / 4, 0, part);
-        steps.give_back(part);
-        if (reached) {
+        if (improve(target, 0, weights.size(), steps)) {
             placement_.store(local_);
-        } else if (!pack_anew(state, node, target, longest, searching, steps)) {
+        } else if (!pack_anew(state, node, target, starts, steps)) {
             return false;
         }
         for (std::size_t position = 0; position < numbers.size(); ++position) {
@@ -72,7 +69,49 @@ class node_packing {
         return true;
     }
 
+    /// The same for the ranks of two nodes together, by exchanges from where the items are: some will cross.
+    bool operator()(stay_state& state, std::uint32_t a, std::uint32_t b, std::uint64_t target, std::size_t turn,
+                    step_budget& steps) {
+        both_.assign(state.nodes().items(a).begin(), state.nodes().items(a).end());
+        both_.insert(both_.end(), state.nodes().items(b).begin(), state.nodes().items(b).end());
+        std::sort(both_.begin(), both_.end());
+        weights_.clear();
+        local_.clear();
+        auto const of_a = static_cast<std::uint32_t>(state.ranks().size(a));
+        for (auto const item : both_) {
+            std::uint32_t const rank = state.rank_of(item);
+            weights_.push_back(state.items().weight(item));
+            local_.push_back(state.ranks().local[rank] + (state.node_of_rank(rank) == a ? 0 : of_a));
+        }
+        placement_.reset(weights_, local_, of_a + state.ranks().size(b));
+        steps.spend(4 * both_.size());
+        if (!improve(target, turn, both_.size(), steps)) {
+            return false;
+        }
+        placement_.store(local_);
+        for (std::size_t position = 0; position < both_.size(); ++position) {
+            std::uint32_t const from = state.node_of_rank(state.rank_of(both_[position]));
+            std::uint32_t const to = local_[position] < of_a ? a : b;
+            std::uint32_t const rank =
+                to == a ? state.ranks()[a][local_[position]] : state.ranks()[b][local_[position] - of_a];
+            if (from == to) {
+                state.seat(both_[position], rank);
+            } else {
+                state.move(both_[position], from, to, rank);
+            }
+        }
+        return true;
+    }
+
   private:
+    bool improve(std::uint64_t target, std::size_t turn, std::size_t items, step_budget& steps) {
+        step_budget part = steps.part(std::max<std::uint64_t>(20'000, 64 * items));
+        // With so few ranks any step down helps, be the room it leaves behind as large as it may.
+        bool const reached = repair_(placement_, target, target / 4, turn, part);
+        steps.give_back(part);
+        return reached;
+    }
+
     /// Moves that bring nothing back: from the busiest rank to the one with most room, the heaviest item that the excess
     /// and the room allow.
     void fill_rooms(std::uint64_t target, step_budget& steps) {
@@ -102,20 +141,37 @@ class node_packing {
         }
     }
 
-    bool pack_anew(stay_state& state, std::uint32_t node, std::uint64_t target, longest_first& longest,
-                   search& searching, step_budget& steps) {
+    bool pack_anew(stay_state& state, std::uint32_t node, std::uint64_t target, std::size_t starts,
+                   step_budget& steps) {
         auto const ranks = state.ranks()[node];
         auto const weights = state.nodes().weights(node);
-        inner_.weights.assign(weights.begin(), weights.end());
-        inner_.total = state.nodes().load(node);
-        standing best{.busiest = longest(inner_.weights, inner_.total, ranks.size(), local_), .bound = 0};
-        step_budget part = steps.part(std::max<std::uint64_t>(50'000, 128 * weights.size()));
-        searching(inner_, ranks.size(), target, local_, best, part);
-        if (best.busiest > target) {
-            return false;
+        std::uint64_t const load = state.nodes().load(node);
+        // Of many items, longest first does as well as anything.
+        bool const sparse = weights.size() <= 16 * ranks.size();
+        for (std::size_t start = 0; start < starts && (start == 0 || sparse) && !steps.exhausted(); ++start) {
+            if (start == 0) {
+                place_longest_first(weights, ranks.size());
+            } else {
+                fill_(weights, load, ranks.size(), target, start - 1, local_, steps);
+            }
+            steps.spend(8 * weights.size());
+            placement_.reset(weights, local_, ranks.size());
+            if (improve(target, start, weights.size(), steps)) {
+                placement_.store(local_);
+                seat_batches(state, node);
+                return true;
+            }
         }
-        seat_batches(state, node);
-        return true;
+        return false;
+    }
+
+    void place_longest_first(std::span<std::uint64_t const> weights, std::size_t ranks) {
+        loads_.assign(ranks, 0);
+        for (std::size_t item = 0; item < weights.size(); ++item) {
+            auto const lightest = std::min_element(loads_.begin(), loads_.end());
+            *lightest += weights[item];
+            local_[item] = static_cast<std::uint32_t>(lightest - loads_.begin());
+        }
     }
 
     /// Renames the batches in `local_` so that they keep their ranks, those with most to keep first.
@@ -154,7 +210,10 @@ class node_packing {
     placement placement_;
     repair repair_;
     std::vector<std::uint32_t> local_;  ///< of each item of the node, its rank among those of the node
-    sorted_items inner_;
+    tight_fill fill_;
+    std::vector<std::uint32_t> both_;  ///< the items of two nodes
+    std::vector<std::uint64_t> weights_;
+    std::vector<std::uint64_t> loads_;
     std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> kept_;  ///< bytes, batch, rank
     std::vector<std::uint32_t> rank_of_batch_;
     std::vector<std::uint32_t> batch_on_;

@@ -12,8 +12,7 @@
 #include <evenkeel/core/quality.hpp>
 #include <evenkeel/solve/detail/batch_seats.hpp>
 #include <evenkeel/solve/detail/byte_bounds.hpp>
-#include <evenkeel/solve/detail/longest_first.hpp>
-#include <evenkeel/solve/detail/search.hpp>
+#include <evenkeel/solve/detail/solve.hpp>
 #include <evenkeel/solve/detail/stay_items.hpp>
 #include <evenkeel/solve/detail/stay_search.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
@@ -22,6 +21,7 @@
 #include <evenkeel/solve/lower_bound.hpp>
 #include <evenkeel/solve/options.hpp>
 #include <evenkeel/solve/rebalanced.hpp>
+#include <evenkeel/solve/workspace.hpp>
 
 namespace evenkeel::detail {
 
@@ -30,8 +30,6 @@ struct stay_room {
     void reserve(std::size_t count, std::size_t rank_count, std::size_t nodes) {
         items.reserve(count);
         staying.reserve(count, rank_count, nodes);
-        longest.reserve(rank_count);
-        searching.reserve(count, rank_count);
         seats.reserve(count, rank_count, nodes);
         bounds.reserve(count, rank_count, nodes);
         rank_of.reserve(count);
@@ -48,8 +46,7 @@ struct stay_room {
     stay_items items;
     node_ranks ranks;
     stay_search staying;
-    longest_first longest;
-    search searching;
+    buffers scratch;  ///< for balancing without regard to homes
     batch_seats seats;
     byte_bounds bounds;
     std::vector<std::uint32_t> rank_of;       ///< of the items that weigh something
@@ -84,6 +81,26 @@ inline void count_bytes(stay_task const& task, std::span<std::uint32_t const> ra
     }
 }
 
+/// Balances without regard to homes; the result is in `room.scratch`.
+inline void balance_anew(stay_room& room, stay_task const& task, std::uint64_t& bound) {
+    auto const& weights = room.items.sorted.weights;
+    room.scratch.weights.assign(weights.begin(), weights.end());
+    solve(room.scratch, {task.nodes_of_ranks.size()}, {});
+    bound = room.scratch.result.quality.lower_bound;
+}
+
+/// Gives the batches of such a plan to ranks and brings home what can come.
+inline void take_batches(stay_room& room, std::uint64_t target, step_budget steps) {
+    auto const& plan = room.scratch.result.plan;
+    for (std::uint32_t rank = 0; rank < plan.ranks().value; ++rank) {
+        for (auto const item : plan[rank_id{rank}]) {
+            room.rank_of[to_index(item)] = rank;
+        }
+    }
+    room.seats(room.items, room.ranks, room.rank_of);
+    room.staying.take_up(room.items, room.ranks, room.rank_of, target, steps);
+}
+
 /// `rebalance` for a task; the result is in `room.result`.
 inline void rebalance(stay_room& room, stay_task const& task) {
     auto& items = room.items;
@@ -104,15 +121,30 @@ inline void rebalance(stay_room& room, stay_task const& task) {
     rank_of.resize(items.size());
     room.result.from_scratch = false;
     if (items.size() > 0) {
-        if (!room.staying(items, room.ranks, target, task.slack_tenths, room.longest, room.searching, steps)) {
-            standing best{.busiest = room.longest(items.sorted.weights, items.sorted.total, ranks, rank_of),
-                          .bound = bound};
-            room.searching(items.sorted, ranks, target, rank_of, best, step_budget{all_steps});
-            bound = best.bound;
-            target = std::max(target, best.busiest);
-            room.seats(items, room.ranks, rank_of);
-            step_budget rest{all_steps};
-            room.staying.take_up(items, room.ranks, rank_of, target, rest);
+        auto& staying = room.staying;
+        staying.start(items, room.ranks, target);
+        staying.try_once(task.slack_tenths, steps);
+        bool balanced_anew = false;
+        if (staying.is_hopeless() && !staying.found()) {
+            // A target that not even a plan without regard to homes reaches is not worth more tries.
+            balance_anew(room, task, bound);
+            balanced_anew = true;
+            std::uint64_t const reached = room.scratch.result.quality.max_load;
+            if (reached > target) {
+                target = goal_of(reached, task.tolerance);
+                staying.start(items, room.ranks, target);
+                staying.try_once(task.slack_tenths, steps);
+            }
+        }
+        staying.try_more(steps);
+        if (staying.found()) {
+            staying.finish();
+        } else {
+            if (!balanced_anew) {
+                balance_anew(room, task, bound);
+            }
+            target = std::max(target, room.scratch.result.quality.max_load);
+            take_batches(room, target, step_budget{all_steps});
             room.result.from_scratch = true;
         }
         std::copy(room.staying.ranks_of().begin(), room.staying.ranks_of().end(), rank_of.begin());

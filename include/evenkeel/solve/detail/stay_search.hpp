@@ -8,14 +8,11 @@
 #include <span>
 #include <vector>
 
-#include <evenkeel/solve/detail/batch_seats.hpp>
 #include <evenkeel/solve/detail/homing.hpp>
-#include <evenkeel/solve/detail/longest_first.hpp>
 #include <evenkeel/solve/detail/node_level.hpp>
 #include <evenkeel/solve/detail/node_packing.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/repair.hpp>
-#include <evenkeel/solve/detail/search.hpp>
 #include <evenkeel/solve/detail/stay_items.hpp>
 #include <evenkeel/solve/detail/stay_state.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
@@ -42,43 +39,68 @@ class stay_search {
         placement_.reserve(items, ranks);
         repair_.reserve(items, ranks);
         best_.reserve(items);
+        exchanged_.reserve(items);
         spare_.reserve(items);
         caps_.reserve(nodes);
         failed_.reserve(nodes);
+        still_.reserve(nodes);
+        margins_.reserve(32);
+        partners_.reserve(nodes);
+        saved_.reserve(items);
     }
 
     /// @param target  In units; what no rank is to exceed.
-    /// @return        Whether none does. What was found is in `ranks_of`.
-    bool operator()(stay_items const& items, node_ranks const& ranks, std::uint64_t target, std::uint64_t slack_tenths,
-                    longest_first& longest, search& searching, step_budget& steps) {
-        state_.go_home(items, ranks);
+    void start(stay_items const& items, node_ranks const& ranks, std::uint64_t target) {
+        items_ = &items;
+        ranks_ = &ranks;
         target_ = target;
-        std::uint64_t const nodes = ranks.nodes();
-        // All ranks can have that much; the rest is slack.
+        fewest_ = none_yet;
+        state_.go_home(items, ranks);
+        excess_ = excess_of_nodes();
         __extension__ typedef unsigned __int128 wide;
         wide const slack = static_cast<wide>(target) * ranks.ranks.size() - items.sorted.total;
-        wide const most = static_cast<wide>(target) * ranks.ranks.size() / 1000;
-        auto const margin = static_cast<std::uint64_t>(std::min(slack, most) / nodes * slack_tenths / 10);
-        caps_.resize(nodes);
-        for (std::size_t node = 0; node < nodes; ++node) {
-            std::uint64_t const whole = capacity(ranks.size(node));
-            caps_[node] = whole - std::min(whole, margin);
+        // Not more than a few parts in a thousand, however much there is.
+        wide const most = static_cast<wide>(target) * ranks.ranks.size() / 400;
+        slack_of_node_ = static_cast<std::uint64_t>(std::min(slack, most) / ranks.nodes());
+    }
+
+    /// Tries once, with as much slack kept back in each node as costs a percent more, at most.
+    void try_once(std::uint64_t slack_tenths, step_budget& steps) {
+        std::uint64_t const cheap = excess_.weight / 100 / std::max<std::uint64_t>(1, excess_.nodes);
+        try_margin(std::min(slack_of_node_ / 10 * slack_tenths, cheap), false, steps);
+    }
+
+    /// Whether so many nodes could not be evened out at first that more tries promise little.
+    [[nodiscard]] bool is_hopeless() const noexcept { return first_failures_ > ranks_->nodes() / 3; }
+
+    [[nodiscard]] bool found() const noexcept { return fewest_ != none_yet; }
+
+    /// Tries other shares of the slack, unless what was found is good.
+    void try_more(step_budget& steps) {
+        // Where bytes are no multiple of the weight, there is no such quick bound to compare with.
+        std::uint64_t const enough = items_->proportional ? excess_.weight + excess_.weight / 50 : none_yet - 1;
+        if (fewest_ <= enough) {
+            return;
         }
-        level_.start(state_, caps_, target);
-        level_.relieve_all(margin, steps);
-        failed_.clear();
-        for (std::uint32_t node = 0; node < nodes; ++node) {
-            static_cast<void>(level_.take_touched(node));
-            if (!packing_(state_, node, target, longest, searching, steps)) {
-                failed_.push_back(node);
+        collect_margins(steps);
+        constexpr std::size_t most_successes = 3;
+        std::size_t successes = found() ? 1 : 0;
+        for (auto const& [cost, margin] : margins_) {
+            if (fewest_ <= std::max(enough, cost) || successes == most_successes || steps.exhausted()) {
+                break;
             }
+            successes += try_margin(margin, false, steps) ? 1U : 0U;
         }
-        loosen(longest, searching, steps);
-        if (!failed_.empty() && !exchange_anywhere(steps)) {
-            return false;
+        for (std::size_t turn = 0; turn < margins_.size() && turn < 3 && !found(); ++turn) {
+            try_margin(margins_[turn].margin, true, steps);
         }
-        homing_(state_, target, steps);
-        return true;
+    }
+
+    /// Goes back to the best of what was found.
+    void finish() {
+        if (!is_best_) {
+            state_.take_up(*items_, *ranks_, best_, spare_);
+        }
     }
 
     /// Starts from another placement, all of whose ranks are at the target or below, and brings home what can come.
@@ -97,44 +119,179 @@ class stay_search {
         return __builtin_mul_overflow(target_, ranks, &room) ? std::numeric_limits<std::uint64_t>::max() : room;
     }
 
-    /// Takes ever more off the nodes that could not be evened out.
-    void loosen(longest_first& longest, search& searching, step_budget& steps) {
-        constexpr std::size_t most_rounds = 6;
-        auto const nodes = static_cast<std::uint32_t>(state_.ranks().nodes());
-        for (std::size_t round = 0; round < most_rounds && !failed_.empty() && !steps.exhausted(); ++round) {
-            for (auto const node : failed_) {
-                std::uint64_t const whole = capacity(state_.ranks().size(node));
-                std::uint64_t const extra = std::max<std::uint64_t>(1, whole / 4096 << round);
-                std::uint64_t const load = std::min(state_.nodes().load(node), whole);
-                level_.lower(node, load - std::min(load, extra), steps);
+    struct node_excess {
+        std::uint64_t weight = 0;
+        std::uint64_t nodes = 0;
+    };
+
+    /// What nodes have above what their ranks may have, and how many nodes these are.
+    [[nodiscard]] node_excess excess_of_nodes() const noexcept {
+        node_excess result;
+        for (std::uint32_t node = 0; node < state_.ranks().nodes(); ++node) {
+            std::uint64_t const whole = capacity(state_.ranks().size(node));
+            std::uint64_t const load = state_.nodes().load(node);
+            result.weight += load - std::min(load, whole);
+            result.nodes += load > whole ? 1U : 0U;
+        }
+        return result;
+    }
+
+    /// Gives the nodes shares of the slack to keep, one share after the other, and sorts these by what that costs.
+    void collect_margins(step_budget& steps) {
+        constexpr std::uint64_t shares = 32;
+        margins_.clear();
+        is_best_ = false;
+        for (std::uint64_t share = 1; share < shares && !steps.exhausted(); ++share) {
+            std::uint64_t const margin = slack_of_node_ / shares * share + slack_of_node_ % shares * share / shares;
+            if (margins_.empty() || margin != margins_.back().margin) {
+                level_nodes(margin, steps);
+                margins_.push_back({state_.cost_between_nodes(), margin});
             }
-            failed_.swap(spare_);
-            failed_.clear();
-            for (std::uint32_t node = 0; node < nodes; ++node) {
-                bool const tried_in_vain = std::binary_search(spare_.begin(), spare_.end(), node);
-                if ((level_.take_touched(node) || tried_in_vain) &&
-                    !packing_(state_, node, target_, longest, searching, steps)) {
-                    failed_.push_back(node);
+        }
+        std::sort(margins_.begin(), margins_.end(), [](priced_margin const& a, priced_margin const& b) {
+            return a.cost != b.cost ? a.cost < b.cost : a.margin > b.margin;
+        });
+    }
+
+    void level_nodes(std::uint64_t margin, step_budget& steps) {
+        state_.go_home(*items_, *ranks_);
+        caps_.resize(ranks_->nodes());
+        for (std::size_t node = 0; node < caps_.size(); ++node) {
+            std::uint64_t const whole = capacity(ranks_->size(node));
+            caps_[node] = whole - std::min(whole, margin);
+        }
+        level_.start(state_, caps_, target_);
+        level_.relieve_all(margin, steps);
+    }
+
+    /// One try, from home; the result is kept if it is the best.
+    ///
+    /// @param at_any_price  Whether to exchange anything with anybody for as long as the target is not reached.
+    bool try_margin(std::uint64_t margin, bool at_any_price, step_budget& steps) {
+        step_budget part = steps.part(steps.left() / 4 + 1);
+        is_best_ = false;
+        level_nodes(margin, part);
+        failed_.clear();
+        for (std::uint32_t node = 0; node < ranks_->nodes(); ++node) {
+            if (!packing_(state_, node, target_, node_packing::most_starts, part)) {
+                failed_.push_back(node);
+            }
+        }
+        first_failures_ = failed_.size();
+        loosen(at_any_price, part);
+        bool const reached = failed_.empty() || (at_any_price && exchange_anywhere(part));
+        if (reached) {
+            homing_(state_, target_, part);
+            is_best_ = state_.cost_between_nodes() < fewest_;
+            if (is_best_) {
+                fewest_ = state_.cost_between_nodes();
+                best_.assign(state_.ranks_of().begin(), state_.ranks_of().end());
+            }
+        }
+        steps.give_back(part);
+        return reached;
+    }
+
+    /// Takes a little off each node that could not be evened out, until it can.
+    void loosen(bool at_any_price, step_budget& steps) {
+        for (std::size_t node = 0; node < caps_.size(); ++node) {
+            caps_[node] = capacity(state_.ranks().size(node));
+        }
+        level_.start(state_, caps_, target_);
+        still_.clear();
+        for (auto const node : failed_) {
+            if (!loosen(node, steps) && !(at_any_price && join(node, steps))) {
+                still_.push_back(node);
+            }
+        }
+        failed_.swap(still_);
+    }
+
+    /// The cheapest exchange after which the node and its partner can both be evened out.
+    bool loosen(std::uint32_t node, step_budget& steps) {
+        std::uint64_t const whole = capacity(state_.ranks().size(node));
+        std::uint64_t const load = state_.nodes().load(node);
+        std::uint64_t const extra = std::max<std::uint64_t>(1, whole / 2048) + load - std::min(load, whole);
+        level_.find_swaps(node, extra, steps);
+        constexpr std::size_t most_tries = 16;
+        constexpr std::size_t starts = 6;
+        for (std::size_t number = 0; number < most_tries && number < level_.swaps().size() && !steps.exhausted();
+             ++number) {
+            std::uint32_t const partner = level_.swaps()[number].partner;
+            save(node, partner);
+            level_.carry_out(node, number);
+            if (packing_(state_, node, target_, starts, steps) && packing_(state_, partner, target_, starts, steps)) {
+                return true;
+            }
+            restore();
+            level_.changed(node, partner);
+        }
+        return false;
+    }
+
+    /// Evens a node out together with the other with which that costs least.
+    bool join(std::uint32_t node, step_budget& steps) {
+        constexpr std::size_t most_partners = 12;
+        std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
+        std::uint32_t best = node;
+        level_.roomiest(node, most_partners, partners_);
+        for (int pass = 0; pass < 2; ++pass) {
+            for (auto const partner : partners_) {
+                if (steps.exhausted() || (pass == 1 && partner != best)) {
+                    continue;
                 }
+                save(node, partner);
+                std::uint64_t const before = state_.cost_between_nodes();
+                bool const reached = packing_(state_, node, partner, target_, 0, steps);
+                if (pass == 1) {
+                    level_.changed(node, partner);
+                    return reached;
+                }
+                std::uint64_t const after = state_.cost_between_nodes();
+                if (std::uint64_t const cost = after - std::min(before, after); reached && cost < fewest) {
+                    fewest = cost;
+                    best = partner;
+                }
+                restore();
+            }
+        }
+        return false;
+    }
+
+    void save(std::uint32_t a, std::uint32_t b) {
+        saved_.clear();
+        for (auto const node : {a, b}) {
+            for (auto const item : state_.nodes().items(node)) {
+                saved_.push_back({item, node, state_.rank_of(item)});
+            }
+        }
+    }
+
+    void restore() {
+        for (auto const& [item, node, rank] : saved_) {
+            if (std::uint32_t const now = state_.node_of_rank(state_.rank_of(item)); now != node) {
+                state_.move(item, now, node, rank);
+            } else {
+                state_.seat(item, rank);
             }
         }
     }
 
     bool exchange_anywhere(step_budget& steps) {
         auto const& items = state_.items();
-        best_.assign(state_.ranks_of().begin(), state_.ranks_of().end());
-        if (std::find(best_.begin(), best_.end(), no_rank) != best_.end()) {
+        exchanged_.assign(state_.ranks_of().begin(), state_.ranks_of().end());
+        if (std::find(exchanged_.begin(), exchanged_.end(), no_rank) != exchanged_.end()) {
             return false;
         }
         std::size_t const ranks = state_.ranks().ranks.size();
-        placement_.reset(items.sorted.weights, best_, ranks);
+        placement_.reset(items.sorted.weights, exchanged_, ranks);
         step_budget part = steps.part(steps.left() / 4);
         std::uint64_t const mean = items.sorted.total / ranks;
         bool const reached = repair_(placement_, target_, (target_ - mean) / 4, 0, part);
         steps.give_back(part);
         if (reached) {
-            placement_.store(best_);
-            state_.take_up(items, state_.ranks(), best_, spare_);
+            placement_.store(exchanged_);
+            state_.take_up(items, state_.ranks(), exchanged_, spare_);
         }
         return reached;
     }
@@ -145,10 +302,33 @@ class stay_search {
     homing homing_;
     placement placement_;
     repair repair_;
+    static constexpr std::uint64_t none_yet = std::numeric_limits<std::uint64_t>::max();
+    struct priced_margin {
+        std::uint64_t cost;
+        std::uint64_t margin;
+    };
+
+    stay_items const* items_ = nullptr;
+    node_ranks const* ranks_ = nullptr;
     std::uint64_t target_ = 0;
+    node_excess excess_;
+    std::uint64_t slack_of_node_ = 0;
+    std::uint64_t fewest_ = 0;  ///< what the best placement so far costs
+    bool is_best_ = false;      ///< whether that is the one at hand
+    std::size_t first_failures_ = 0;
+    std::vector<priced_margin> margins_;  ///< the cheapest first
     std::vector<std::uint64_t> caps_;
     std::vector<std::uint32_t> failed_;
+    std::vector<std::uint32_t> still_;
+    std::vector<std::uint32_t> partners_;
+    struct saved_item {
+        std::uint32_t item;
+        std::uint32_t node;
+        std::uint32_t rank;
+    };
+    std::vector<saved_item> saved_;
     std::vector<std::uint32_t> best_;
+    std::vector<std::uint32_t> exchanged_;
     std::vector<std::uint32_t> spare_;
 };
 

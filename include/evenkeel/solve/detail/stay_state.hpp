@@ -49,6 +49,7 @@ class stay_state {
         for (std::size_t item = 0; item < items.size(); ++item) {
             rank_loads_[rank_of[item]] += items.weight(item);
             spare[item] = node_of_rank_[rank_of[item]];
+            cost_ += spare[item] == items.home_node[item] ? 0 : cost_of(item);
         }
         nodes_.reset(items.sorted.weights, spare, ranks.nodes());
     }
@@ -71,8 +72,14 @@ class stay_state {
         return home != no_rank && items_->home_node[item] == node ? home : lightest_rank(node);
     }
 
+    /// What the items that are away from their nodes cost: their weight if that may stand for bytes, else their bytes.
+    [[nodiscard]] std::uint64_t cost_between_nodes() const noexcept { return cost_; }
+
     /// Moves an item to another node.
     void move(std::uint32_t item, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
+        std::uint32_t const home = items_->home_node[item];
+        cost_ += from == home ? cost_of(item) : 0;
+        cost_ -= to == home ? cost_of(item) : 0;
         auto const held = nodes_.items(from);
         auto const place = std::lower_bound(held.begin(), held.end(), item);
         nodes_.remove(from, static_cast<std::size_t>(place - held.begin()));
@@ -96,6 +103,7 @@ class stay_state {
     void start(stay_items const& items, node_ranks const& ranks) {
         items_ = &items;
         ranks_ = &ranks;
+        cost_ = 0;
         rank_loads_.assign(ranks.ranks.size(), 0);
         node_of_rank_.resize(ranks.ranks.size());
         for (std::uint32_t node = 0; node < ranks.nodes(); ++node) {
@@ -103,6 +111,10 @@ class stay_state {
                 node_of_rank_[rank] = node;
             }
         }
+    }
+
+    [[nodiscard]] std::uint64_t cost_of(std::size_t item) const noexcept {
+        return items_->proportional ? items_->weight(item) : items_->bytes[item];
     }
 
     [[nodiscard]] std::uint32_t lightest_rank(std::uint32_t node) const noexcept {
@@ -118,6 +130,7 @@ class stay_state {
     stay_items const* items_ = nullptr;
     node_ranks const* ranks_ = nullptr;
     placement nodes_;
+    std::uint64_t cost_ = 0;
     std::vector<std::uint32_t> rank_of_;
     std::vector<std::uint64_t> rank_loads_;
     std::vector<std::uint32_t> node_of_rank_;
