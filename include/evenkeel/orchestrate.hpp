@@ -2,6 +2,7 @@
 #pragma once
 
 #include <evenkeel/orchestrate/assembly.hpp>
+#include <evenkeel/orchestrate/bound.hpp>
 #include <evenkeel/orchestrate/loss.hpp>
 #include <evenkeel/orchestrate/options.hpp>
 #include <evenkeel/orchestrate/orchestrate.hpp>

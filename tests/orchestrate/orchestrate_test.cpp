@@ -150,6 +150,7 @@ TEST(orchestrate, balances_every_micro_batch_and_puts_heavy_samples_together) {
     EXPECT_EQ(step.llm().plan, test::plan_of({{0}, {1}, {2}, {3}}, 2)) << "(9 | 9), then (1 | 1)";
     EXPECT_EQ(step.llm().quality[0].max_load, 9u);
     EXPECT_EQ(step.llm().quality[1].max_load, 1u);
+    EXPECT_EQ(sums_of(step.llm()), (micro_batch_sums{.max_loads = 10, .lower_bounds = 10, .one_batch_bound = 10}));
     EXPECT_EQ(step.traffic.moved, 0u);
 }
 
@@ -297,6 +298,8 @@ TEST_P(orchestrate_law, qualities_are_those_of_the_plans) {
             EXPECT_LE(phase.quality[slot].lower_bound, busiest);
             EXPECT_EQ(phase.quality[slot].ranks, drawn.phases[number].group.ranks());
         }
+        EXPECT_LE(sums_of(phase).one_batch_bound, sums_of(phase).max_loads);
+        EXPECT_LE(sums_of(phase).lower_bounds, sums_of(phase).max_loads);
     }
 }
 

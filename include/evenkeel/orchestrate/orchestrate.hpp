@@ -20,6 +20,7 @@
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
 #include <evenkeel/orchestrate/step.hpp>
+#include <evenkeel/solve/lower_bound.hpp>
 
 namespace evenkeel {
 
@@ -59,12 +60,15 @@ namespace evenkeel {
         .samples = samples, .phases = phases, .cluster = topology, .amounts = amounts, .home = step.home};
     auto const slots = detail::micro_batches_of(problem, options);
     std::vector<detail::phase_ranks> chosen(phases.size());
-    detail::joint_choice choose{problem, chosen};
+    detail::joint_choice choose{problem, options.micro_batches, chosen};
     for (std::size_t slot = 0; slot < options.micro_batches.value; ++slot) {
         choose(slots.samples_of(slot));
     }
     step.traffic = detail::traffic_counter{problem, chosen}.result();
     for (std::size_t number = 0; number < phases.size(); ++number) {
+        chosen[number].one_batch_bound = options.micro_batches.value == 1 ? chosen[number].qualities.front().lower_bound
+                                                                          : lower_bound(amounts.phases[number].weights,
+                                                                                        phases[number].group.ranks());
         auto const owners = number < step.encoders() ? samples_of_units(step.units[number]) : std::vector<item_id>{};
         step.phases.push_back(detail::written_phase(phases[number], topology.size(), options.micro_batches.value,
                                                     slots.slot_of, owners, std::move(chosen[number])));

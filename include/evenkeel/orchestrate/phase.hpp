@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <evenkeel/core/group.hpp>
+#include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/members.hpp>
 #include <evenkeel/core/plan.hpp>
 #include <evenkeel/cost/cost_model.hpp>
@@ -83,9 +84,19 @@ struct phase {
     std::uint64_t pad_to = 1;
 
     phase_method method = phase_method::stay;
-    double tolerance = 1e-3;         ///< how much busier than the lower bound the busiest rank may be
+    /// How much busier than the lower bound the busiest rank may be. Empty: 1e-3, or 1e-2 where there are several
+    /// micro-batches, which have few items each.
+    std::optional<double> tolerance = {};
     std::uint64_t effort = 128;      ///< steps per item that the search may take
     std::optional<plan> given = {};  ///< over the instances, of the units of an encoder or the samples of the LLM
 };
+
+namespace detail {
+
+[[nodiscard]] inline double tolerance_of(phase const& phase, micro_batch_count micro_batches) noexcept {
+    return phase.tolerance.value_or(micro_batches.value > 1 ? 1e-2 : 1e-3);
+}
+
+}  // namespace detail
 
 }  // namespace evenkeel

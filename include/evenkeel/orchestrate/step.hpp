@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/plan.hpp>
@@ -19,10 +20,35 @@ struct planned_phase {
     evenkeel::plan plan;                     ///< over the group: units of an encoder, samples of the LLM
     evenkeel::layout layout;                 ///< the same in the world, at the leaders
     std::vector<evenkeel::quality> quality;  ///< of each micro-batch
+    std::uint64_t one_batch_bound = 0;       ///< the lower bound if the step were one micro-batch
     bool from_scratch = false;               ///< whether nothing that stays home was good enough
 
     friend bool operator==(planned_phase const&, planned_phase const&) = default;
 };
+
+/// How long a phase takes in all micro-batches, one after the other: each as long as its busiest rank.
+///
+///     auto const sums = evenkeel::sums_of(step.llm());
+///     sums.max_loads;         // what the step takes
+///     sums.lower_bounds;      // what it takes at least, with these samples in these micro-batches
+///     sums.one_batch_bound;   // what it takes at least, whatever the micro-batches
+struct micro_batch_sums {
+    std::uint64_t max_loads = 0;
+    std::uint64_t lower_bounds = 0;
+    std::uint64_t one_batch_bound = 0;
+
+    friend bool operator==(micro_batch_sums const&, micro_batch_sums const&) = default;
+};
+
+/// @throws std::overflow_error  if a sum does not fit into 64 bits.
+[[nodiscard]] inline micro_batch_sums sums_of(planned_phase const& phase) {
+    micro_batch_sums result{.one_batch_bound = phase.one_batch_bound};
+    for (auto const& quality : phase.quality) {
+        result.max_loads = checked_add(result.max_loads, quality.max_load, "sums_of: the load of all micro-batches");
+        result.lower_bounds += quality.lower_bound;
+    }
+    return result;
+}
 
 /// Bytes that an exchange moves in one direction.
 struct moved_bytes {

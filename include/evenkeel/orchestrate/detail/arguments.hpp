@@ -72,8 +72,8 @@ inline void require_phase(std::string const& name, phase const& phase, std::size
     if (phase.tokens_per_output == 0 || phase.pad_to == 0) {
         throw_invalid("orchestrate", name + (phase.pad_to == 0 ? ".pad_to" : ".tokens_per_output"), 0, "at least 1");
     }
-    if (!(phase.tolerance >= 0)) {
-        throw_invalid("orchestrate", name + ".tolerance", phase.tolerance, "at least 0");
+    if (!(tolerance_of(phase, micro_batches) >= 0)) {
+        throw_invalid("orchestrate", name + ".tolerance", *phase.tolerance, "at least 0");
     }
     if ((phase.method == phase_method::given) != phase.given.has_value()) {
         throw_invalid("orchestrate", name + ".given", phase.given ? "a plan" : "none",

@@ -41,6 +41,7 @@ struct step_problem {
 struct phase_ranks {
     std::vector<std::uint32_t> rank_of;
     std::vector<quality> qualities;
+    std::uint64_t one_batch_bound = 0;
     bool from_scratch = false;
 };
 
@@ -51,7 +52,8 @@ struct phase_ranks {
 /// upsets, samples of text alone level again, which are a thousand times cheaper to move.
 class joint_choice {
   public:
-    joint_choice(step_problem const& problem, std::vector<phase_ranks>& chosen) : problem_{problem}, chosen_{chosen} {
+    joint_choice(step_problem const& problem, micro_batch_count micro_batches, std::vector<phase_ranks>& chosen)
+        : problem_{problem}, micro_batches_{micro_batches}, chosen_{chosen} {
         order_.resize(problem.encoders());
         std::iota(order_.begin(), order_.end(), std::size_t{0});
         std::ranges::sort(order_, [&](std::size_t a, std::size_t b) {
@@ -140,7 +142,8 @@ class joint_choice {
         if (problem_.phases[number].given) {
             use_given(number);
         } else {
-            planner_(task_, problem_.phases[number], views_[number], answer_);
+            planner_(task_, problem_.phases[number], views_[number],
+                     tolerance_of(problem_.phases[number], micro_batches_), answer_);
             for (std::size_t item = 0; item < items_.size(); ++item) {
                 chosen.rank_of[to_index(items_[item])] = answer_.rank_of[item];
             }
@@ -195,6 +198,7 @@ class joint_choice {
     }
 
     step_problem const& problem_;
+    micro_batch_count micro_batches_;
     std::vector<phase_ranks>& chosen_;
     std::vector<std::size_t> order_;   ///< of the encoders
     std::vector<group_view> views_;    ///< of each phase

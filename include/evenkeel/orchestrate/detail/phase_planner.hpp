@@ -32,12 +32,13 @@ inline void write_ranks(plan const& plan, std::vector<std::uint32_t>& rank_of) {
 /// Plans one phase after another by the method that each asks for; keeps its memory from one to the next.
 class phase_planner {
   public:
-    void operator()(phase_task const& task, phase const& phase, group_view const& view, phase_answer& answer) {
+    void operator()(phase_task const& task, phase const& phase, group_view const& view, double tolerance,
+                    phase_answer& answer) {
         locate(task, view);
         if (phase.method == phase_method::scratch) {
-            from_scratch(task, phase, view, answer);
+            from_scratch(task, phase, view, tolerance, answer);
         } else {
-            stay(task, phase, view, answer);
+            stay(task, phase, view, tolerance, answer);
         }
     }
 
@@ -51,19 +52,21 @@ class phase_planner {
         }
     }
 
-    void from_scratch(phase_task const& task, phase const& phase, group_view const& view, phase_answer& answer) {
+    void from_scratch(phase_task const& task, phase const& phase, group_view const& view, double tolerance,
+                      phase_answer& answer) {
         auto const& even = balance(balancing_, task.weights, view_ranks(view), linear_cost{},
-                                   {.tolerance = phase.tolerance, .effort = phase.effort});
+                                   {.tolerance = tolerance, .effort = phase.effort});
         answer.quality = even.quality;
         auto const& close = relabel(relabelling_, even.plan, where_, view.instances(), task.bytes);
         write_ranks(close.plan, answer.rank_of);
         answer.from_scratch = true;
     }
 
-    void stay(phase_task const& task, phase const& phase, group_view const& view, phase_answer& answer) {
-        auto const& kept = rebalance(
-            staying_, task.weights, where_, view.instances(), linear_cost{},
-            {.tolerance = phase.tolerance, .effort = phase.effort, .bytes = task.bytes, .classes = task.classes});
+    void stay(phase_task const& task, phase const& phase, group_view const& view, double tolerance,
+              phase_answer& answer) {
+        auto const& kept =
+            rebalance(staying_, task.weights, where_, view.instances(), linear_cost{},
+                      {.tolerance = tolerance, .effort = phase.effort, .bytes = task.bytes, .classes = task.classes});
         answer.quality = kept.quality;
         write_ranks(kept.plan, answer.rank_of);
         answer.from_scratch = kept.from_scratch;

@@ -22,8 +22,11 @@ namespace evenkeel::detail {
 [[nodiscard]] inline planned_phase written_phase(phase const& phase, world_size world, std::size_t micro_batches,
                                                  std::span<micro_batch_id const> slot_of,
                                                  std::span<item_id const> owners, phase_ranks&& chosen) {
-    planned_phase result{
-        .plan = {}, .layout = {}, .quality = std::move(chosen.qualities), .from_scratch = chosen.from_scratch};
+    planned_phase result{.plan = {},
+                         .layout = {},
+                         .quality = std::move(chosen.qualities),
+                         .one_batch_bound = chosen.one_batch_bound,
+                         .from_scratch = chosen.from_scratch};
     if (phase.given) {
         // As the caller has it, the order in each list included.
         result.plan = *phase.given;

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/core/topology.hpp>
+#include <evenkeel/orchestrate/detail/amounts.hpp>
+#include <evenkeel/orchestrate/detail/arguments.hpp>
+#include <evenkeel/orchestrate/detail/joint.hpp>
+#include <evenkeel/orchestrate/detail/node_prices.hpp>
+#include <evenkeel/orchestrate/phase.hpp>
+#include <evenkeel/orchestrate/samples.hpp>
+#include <evenkeel/orchestrate/step.hpp>
+
+namespace evenkeel {
+
+/// What no step goes below that is as even as the one given: bytes between nodes of all exchanges, forward and backward.
+struct step_bound {
+    std::uint64_t between_nodes = 0;
+    std::uint64_t busiest_node = 0;  ///< sent and received together
+
+    friend bool operator==(step_bound const&, step_bound const&) = default;
+};
+
+namespace detail {
+
+/// What the ranks of a phase may take on in a micro-batch: what the tolerance allows, or what they have, if more.
+[[nodiscard]] inline std::uint64_t allowed_load(phase const& phase, quality const& quality,
+                                                micro_batch_count micro_batches) {
+    double const slack = std::floor(static_cast<double>(quality.lower_bound) * tolerance_of(phase, micro_batches));
+    std::uint64_t const room = std::numeric_limits<std::uint64_t>::max() - quality.lower_bound;
+    std::uint64_t const allowed =
+        quality.lower_bound + (slack < static_cast<double>(room) ? static_cast<std::uint64_t>(slack) : room);
+    return std::max(allowed, quality.max_load);
+}
+
+}  // namespace detail
+
+/// Proves how far the bytes between nodes of a step can be from the least possible.
+///
+///     auto const least = evenkeel::bound_of(samples, phases, cluster, step);
+///     step.traffic.between_nodes;   // to be compared with least.between_nodes
+///
+/// Load that a node has drawn beyond what its instances may take on has to leave it. Which samples leave, whether their
+/// LLM place goes along, and what then travels is relaxed to a choice per sample at a price per load; any prices give a
+/// bound, and good ones are searched. That items are whole, that they have to arrive somewhere, and what moves inside
+/// nodes is left out: on phases of a few heavy items per rank the bound can be half of what is possible.
+///
+/// @param samples, phases, topology  As for `orchestrate`,
+/// @param step                       which has made this of them.
+/// @complexity O(samples + units) for each of a hundred or so prices that are tried
+[[nodiscard]] inline step_bound bound_of(step_samples const& samples, std::span<phase const> phases,
+                                         topology const& topology, planned_step const& step) {
+    micro_batch_count const micro_batches{step.llm().plan.micro_batches};
+    detail::require_step(samples, phases, topology, {.micro_batches = micro_batches});
+    auto const amounts = detail::amounts_of(samples, phases);
+    detail::step_problem const problem{
+        .samples = samples, .phases = phases, .cluster = topology, .amounts = amounts, .home = step.home};
+    std::size_t const nodes = topology.nodes();
+    std::vector<std::uint64_t> instances(nodes * phases.size());
+    for (std::size_t number = 0; number < phases.size(); ++number) {
+        auto const& group = phases[number].group;
+        for (std::size_t rank = 0; rank < group.ranks().value; ++rank) {
+            ++instances[to_index(topology.node_of(group.leader(to_id<rank_id>(rank)))) * phases.size() + number];
+        }
+    }
+    detail::node_prices prices{problem};
+    std::vector<std::uint64_t> of_node(nodes);
+    step_bound result;
+    for (std::size_t slot = 0; slot < micro_batches.value; ++slot) {
+        std::vector<std::vector<item_id>> drawn(nodes);
+        std::vector<std::uint64_t> loads(nodes * phases.size());
+        for (std::size_t sample = 0; sample < samples.size(); ++sample) {
+            if (to_index(step.llm().layout.places[sample].micro_batch) != slot) {
+                continue;
+            }
+            std::size_t const node = to_index(topology.node_of(step.home.places[sample].rank));
+            drawn[node].push_back(to_id<item_id>(sample));
+            loads[node * phases.size() + problem.encoders()] += amounts.phases.back().weights[sample];
+            for (std::size_t encoder = 0; encoder < problem.encoders(); ++encoder) {
+                auto const& offsets = samples.inputs[encoder].units.offsets;
+                for (std::size_t unit = offsets[sample]; unit < offsets[sample + 1]; ++unit) {
+                    loads[node * phases.size() + encoder] += amounts.phases[encoder].weights[unit];
+                }
+            }
+        }
+        for (std::size_t node = 0; node < nodes; ++node) {
+            std::vector<std::uint64_t> surplus(phases.size());
+            for (std::size_t number = 0; number < phases.size(); ++number) {
+                std::uint64_t const load = loads[node * phases.size() + number];
+                std::uint64_t room = 0;
+                if (__builtin_mul_overflow(
+                        instances[node * phases.size() + number],
+                        detail::allowed_load(phases[number], step.phases[number].quality[slot], micro_batches),
+                        &room)) {
+                    room = load;
+                }
+                surplus[number] = load - std::min(load, room);
+            }
+            std::uint64_t const least = prices(drawn[node], surplus);
+            result.between_nodes = checked_add(result.between_nodes, least, "bound_of: the bytes of a step");
+            of_node[node] += least;
+        }
+    }
+    for (auto const bytes : of_node) {
+        result.busiest_node = std::max(result.busiest_node, bytes);
+    }
+    return result;
+}
+
+}  // namespace evenkeel

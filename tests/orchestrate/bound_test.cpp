@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/orchestrate/bound.hpp>
+#include <evenkeel/orchestrate/orchestrate.hpp>
+
+#include "tests/support/layouts.hpp"
+#include "tests/support/steps.hpp"
+
+namespace evenkeel {
+namespace {
+
+using sizes = std::vector<std::uint64_t>;
+using counts = std::vector<std::size_t>;
+
+TEST(bound_of, is_the_load_that_a_node_cannot_keep_at_the_bytes_that_it_costs) {
+    // Node 0 has drawn images of 60 tokens in all and may keep 30; nothing else is heavy.
+    step_samples const samples{.counts = {3, 3},
+                               .text = {30, 30, 30, 50, 50, 50},
+                               .inputs = {{.units = units_of(counts{1, 1, 1, 0, 0, 0}), .lengths = {20, 20, 20}}}};
+    std::vector<phase> const phases{
+        {.name = "vision", .group = flat_group({2}), .bytes_in = 10, .bytes_out = 100, .tolerance = 0},
+        {.name = "llm", .group = flat_group({2}), .bytes_in = 1, .tolerance = 1}};
+    auto const cluster = uniform_topology({2}, {1});
+    auto const step = orchestrate(samples, phases, cluster);
+    auto const least = bound_of(samples, phases, cluster, step);
+    // The busiest rank cannot have less than two images: one has to leave, with 20 tokens of 10 bytes and 30 of text.
+    EXPECT_EQ(step.phases[0].quality[0].lower_bound, 40u);
+    EXPECT_EQ(step.traffic.between_nodes, 20u * 10 + 30);
+    EXPECT_LE(least.between_nodes, step.traffic.between_nodes);
+    EXPECT_GE(least.between_nodes, 20u * 10);
+    EXPECT_EQ(least.busiest_node, least.between_nodes);
+}
+
+TEST(bound_of, is_nothing_where_everything_can_stay) {
+    step_samples const samples{.counts = {1, 1}, .text = {5, 5}};
+    std::vector<phase> const phases{{.name = "llm", .group = flat_group({2}), .bytes_in = 4}};
+    auto const cluster = uniform_topology({2}, {1});
+    EXPECT_EQ(bound_of(samples, phases, cluster, orchestrate(samples, phases, cluster)), step_bound{});
+}
+
+/// Steps of 2 nodes and up to 4 ranks, small enough to try every layout of every phase.
+class bound_law : public testing::TestWithParam<unsigned> {};
+
+TEST_P(bound_law, is_never_above_what_the_best_of_all_layouts_moves) {
+    test::seeded random{GetParam()};
+    std::size_t const ranks = random.between(2, 4);
+    topology cluster;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        cluster.nodes_of_ranks.push_back(node_id{rank < (ranks + 1) / 2 ? 0u : 1u});
+    }
+    std::size_t const count = random.between(1, ranks == 4 ? 4 : 5);
+    step_samples samples{.counts = counts(ranks)};
+    counts units;
+    encoder_inputs inputs;
+    for (std::size_t sample = 0; sample < count; ++sample) {
+        ++samples.counts[random.up_to(1) == 0 ? 0 : random.up_to(ranks - 1)];
+        samples.text.push_back(random.up_to(20));
+        units.push_back(inputs.lengths.size() < 3 ? random.up_to(1) : 0);
+        if (units.back() == 1) {
+            inputs.lengths.push_back(random.between(1, 30));
+        }
+    }
+    inputs.units = units_of(units);
+    samples.inputs.push_back(inputs);
+    std::vector<phase> const phases{{.name = "vision",
+                                     .group = flat_group({ranks}),
+                                     .bytes_in = random.up_to(9),
+                                     .bytes_out = random.up_to(9),
+                                     .trained = random.up_to(1) == 0,
+                                     .tolerance = 0.1},
+                                    {.name = "llm",
+                                     .cost = attention_cost{.linear = 1, .quadratic = random.up_to(1)},
+                                     .group = flat_group({ranks}),
+                                     .bytes_in = random.up_to(2),
+                                     .tolerance = 0.1}};
+    auto const step = orchestrate(samples, phases, cluster);
+    auto const bound = bound_of(samples, phases, cluster, step);
+
+    std::vector<sizes> weights;
+    sizes sequences = samples.text;
+    for (std::size_t unit = 0; unit < inputs.lengths.size(); ++unit) {
+        sequences[to_index(samples_of_units(inputs.units)[unit])] += inputs.lengths[unit];
+    }
+    std::vector<sizes> lengths{inputs.lengths, sequences};
+    sizes allowed;
+    for (std::size_t number = 0; number < 2; ++number) {
+        weights.emplace_back(lengths[number].size());
+        phases[number].cost.weigh(lengths[number], weights.back());
+        auto const& quality = step.phases[number].quality[0];
+        allowed.push_back(std::max(quality.max_load, quality.lower_bound + quality.lower_bound / 10));
+    }
+    // Every placement of a phase that its ranks can bear.
+    auto const placements = [&](std::size_t number) {
+        std::vector<std::vector<std::size_t>> result;
+        std::vector<std::size_t> at(weights[number].size());
+        for (bool more = true; more;) {
+            sizes loads(ranks);
+            for (std::size_t item = 0; item < at.size(); ++item) {
+                loads[at[item]] += weights[number][item];
+            }
+            if (*std::ranges::max_element(loads) <= allowed[number]) {
+                result.push_back(at);
+            }
+            more = false;
+            for (std::size_t item = 0; item < at.size() && !more; ++item) {
+                more = ++at[item] < ranks;
+                at[item] = more ? at[item] : 0;
+            }
+        }
+        return result;
+    };
+    auto const node = [&](std::size_t rank) { return to_index(cluster.nodes_of_ranks[rank]); };
+    auto const owners = samples_of_units(inputs.units);
+    std::uint64_t best = std::numeric_limits<std::uint64_t>::max();
+    for (auto const& encoded : placements(0)) {
+        for (auto const& run : placements(1)) {
+            std::uint64_t bytes = 0;
+            for (std::size_t unit = 0; unit < encoded.size(); ++unit) {
+                auto const owner = to_index(owners[unit]);
+                auto const home = node(to_index(step.home.places[owner].rank));
+                bytes += node(encoded[unit]) != home ? inputs.lengths[unit] * phases[0].bytes_in : 0;
+                bytes += node(encoded[unit]) != node(run[owner])
+                             ? inputs.lengths[unit] * phases[0].bytes_out * (phases[0].trained ? 2 : 1)
+                             : 0;
+            }
+            for (std::size_t sample = 0; sample < run.size(); ++sample) {
+                bytes += node(run[sample]) != node(to_index(step.home.places[sample].rank))
+                             ? samples.text[sample] * phases[1].bytes_in
+                             : 0;
+            }
+            best = std::min(best, bytes);
+        }
+    }
+    EXPECT_LE(bound.between_nodes, best);
+    EXPECT_LE(bound.busiest_node, best) << "each of two nodes is one end of everything";
+    EXPECT_GE(step.traffic.between_nodes, best);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, bound_law, testing::Range(0u, 300u));
+
+}  // namespace
+}  // namespace evenkeel
