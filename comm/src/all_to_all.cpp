@@ -106,7 +106,7 @@ class local_part {
         received_.resize(wire.receives.bytes());
         sent_.resize(wire.sends.bytes());
         for (auto const& piece : pieces_of(wire.sends, leaving)) {
-            copy(sources_[piece.field], piece.second, sent_, piece.first, piece.bytes);
+            copy_piece(sources_[piece.field], piece.second, sent_, piece.first, piece.bytes);
         }
         for (std::size_t m = 0; m < wire.sends.size(); ++m) {
             sends_.push_back({wire.sends.peers[m], part(std::span<std::byte const>{sent_}, wire.sends, m)});
@@ -123,19 +123,14 @@ class local_part {
     /// Fills the targets: with what stays, and with what has arrived.
     void unpack() {
         for (auto const& piece : kept_) {
-            copy(sources_[piece.field], piece.first, targets_[piece.field], piece.second, piece.bytes);
+            copy_piece(sources_[piece.field], piece.first, targets_[piece.field], piece.second, piece.bytes);
         }
         for (auto const& piece : arriving_) {
-            copy(received_, piece.first, targets_[piece.field], piece.second, piece.bytes);
+            copy_piece(received_, piece.first, targets_[piece.field], piece.second, piece.bytes);
         }
     }
 
   private:
-    static void copy(std::span<std::byte const> source, std::uint64_t from, std::span<std::byte> target,
-                     std::uint64_t to, std::uint64_t bytes) {
-        std::ranges::copy(source.subspan(from, bytes), target.subspan(to, bytes).begin());
-    }
-
     template <class Byte>
     static std::span<Byte> part(std::span<Byte> buffer, messages const& messages, std::size_t m) {
         return buffer.subspan(messages.byte_offsets[m], messages.byte_offsets[m + 1] - messages.byte_offsets[m]);

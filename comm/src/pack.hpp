@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -42,6 +43,12 @@ struct piece {
     std::uint64_t second = 0;
     std::uint64_t bytes = 0;
 };
+
+/// Copies `bytes` at `from` in one buffer to `to` in another.
+inline void copy_piece(std::span<std::byte const> source, std::uint64_t from, std::span<std::byte> target,
+                       std::uint64_t to, std::uint64_t bytes) {
+    std::ranges::copy(source.subspan(from, bytes), target.subspan(to, bytes).begin());
+}
 
 /// The pieces of all messages, `first` in the messages' own buffer, `second` in the buffer of the field.
 ///
