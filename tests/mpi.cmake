@@ -38,6 +38,11 @@ evenkeel_mpi_test(comm.mpi.kill 4 ${CMAKE_COMMAND}
     -D "MPIRUN=${mpirun}" -D PROGRAM=$<TARGET_FILE:evenkeel_kill> -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}/kill"
     -P "${CMAKE_CURRENT_SOURCE_DIR}/comm/kill_test.cmake")
 
+if(TARGET evenkeel_perf)
+    evenkeel_mpi_test(comm.mpi.cluster 4 "${CMAKE_CURRENT_SOURCE_DIR}/cluster/check.sh" $<TARGET_FILE:evenkeel_perf>)
+    set_tests_properties(comm.mpi.cluster PROPERTIES SKIP_RETURN_CODE 77)
+endif()
+
 if(TARGET balance_a_trace)
     evenkeel_mpi_test(examples.mpi.balance_a_trace 8 ${CMAKE_COMMAND}
         -D "MPIRUN=${mpirun}" -D PROGRAM=$<TARGET_FILE:balance_a_trace> -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}/job"
