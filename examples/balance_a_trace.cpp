@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main job: balances batches of real or made-up samples over many ranks, in every phase of the training step, moves
 // their bytes to where the plans say, checks each of them there and prints what that did. `--help` lists the options.
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/comm/communicator.hpp>
@@ -41,8 +43,8 @@ exchange_report sum_over_ranks(evenkeel::comm::communicator& world, exchange_rep
 }
 
 /// What a rank does, next to the others. Rank 0 collects.
-void run_rank(evenkeel::comm::communicator& world, options const& options, std::vector<phase_lengths> const& phases,
-              progress& bar, summary& collected, exchange_report& total) {
+void run_rank(evenkeel::comm::communicator& world, options const& options, method how,
+              std::vector<phase_lengths> const& phases, progress& bar, summary& collected, exchange_report& total) {
     auto const drawing = options.drawing();
     bool const collects = world.rank() == evenkeel::world_rank{0};
     exchange_report mine;
@@ -51,7 +53,7 @@ void run_rank(evenkeel::comm::communicator& world, options const& options, std::
         for (auto const& phase : phases) {
             drawn.lengths.push_back(drawing.lengths(step, to_index(world.rank()), phase.lengths));
         }
-        auto const outcomes = balance_step(world, drawn, options.bytes_per_token, mine);
+        auto const outcomes = balance_step(world, drawn, how, options.bytes_per_token, mine);
         if (collects) {
             collected.add(outcomes);
             bar.advance();
@@ -72,7 +74,7 @@ bool balance_a_trace(processes& all, options const& options) {
                    std::to_string(options.ranks));
         }
         trace = read_or_generate(options);
-        phases = phases_of(trace);
+        phases = chosen_phases(options, phases_of(trace));
         require_memory_for_step(options, phases);
     });
     std::vector<std::string> names;
@@ -80,33 +82,46 @@ bool balance_a_trace(processes& all, options const& options) {
         names.push_back(phase.name);
     }
 
-    summary collected{names};
-    report result{.ranks = options.ranks,
-                  .ranks_per_node = options.ranks_per_node,
-                  .samples = options.drawing().samples() * options.steps};
+    auto const methods = methods_of(options);
+    std::vector<report> reports;
+    std::vector<phase_loads> loads;
     {
-        auto bar = progress{"steps", options.steps};
+        auto bar = progress{"steps", options.steps * methods.size()};
         auto const cluster = evenkeel::uniform_topology({options.ranks}, {options.ranks_per_node});
-        all.run(cluster, [&](evenkeel::comm::communicator& world) {
-            run_rank(world, options, phases, bar, collected, result.exchange);
-        });
+        for (auto const how : methods) {
+            summary collected{names};
+            report result{.method = std::string{name_of(how)},
+                          .ranks = options.ranks,
+                          .ranks_per_node = options.ranks_per_node,
+                          .samples = options.drawing().samples() * options.steps};
+            all.run(cluster, [&](evenkeel::comm::communicator& world) {
+                run_rank(world, options, how, phases, bar, collected, result.exchange);
+            });
+            if (all.is_first()) {
+                result.phases = collected.report();
+                reports.push_back(std::move(result));
+                if (how == options.method) {
+                    loads = collected.first_loads();
+                }
+            }
+        }
     }
     if (!all.is_first()) {
         return true;
     }
-    result.phases = collected.report();
 
-    print(to_table(result, headline(options, trace)));
+    auto const title = headline(options, trace);
+    print(options.compare ? to_table(reports, title) : to_table(reports.front(), title));
     if (options.json) {
-        options.json->write(to_json(result));
+        options.json->write(options.compare ? to_json(reports) : to_json(reports.front()));
     }
     if (options.plot) {
         options.plot->write(to_svg({.title = "Load per rank before and after balancing",
-                                    .subtitle = headline(options, trace),
+                                    .subtitle = title,
                                     .ranks_per_node = options.ranks_per_node,
-                                    .phases = collected.first_loads()}));
+                                    .phases = loads}));
     }
-    return result.exchange.wrong == 0;
+    return std::ranges::all_of(reports, [](report const& one) { return one.exchange.wrong == 0; });
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <evenkeel/comm/all_to_all.hpp>
 #include <evenkeel/comm/lengths.hpp>
 #include <evenkeel/cost.hpp>
+#include <evenkeel/place.hpp>
 #include <evenkeel/rearrange.hpp>
 #include <evenkeel/solve.hpp>
 
@@ -41,6 +42,19 @@ std::vector<std::uint64_t> by_sample(drawn_step const& drawn) {
         }
     }
     return values;
+}
+
+/// A plan for one phase, in which an item has as many bytes as its length.
+balanced plan_phase(method how, std::span<std::uint64_t const> lengths, layout const& home, topology const& topology) {
+    if (how == method::stay) {
+        auto kept = rebalance(lengths, home, topology, linear_cost{});
+        return {std::move(kept.plan), kept.quality};
+    }
+    auto even = balance(lengths, rank_count{topology.size().value}, linear_cost{});
+    if (how == method::relabel) {
+        even.plan = relabel(even.plan, home, topology, lengths).plan;
+    }
+    return even;
 }
 
 std::vector<std::uint64_t> loads_of(layout const& layout, std::span<std::uint64_t const> lengths) {
@@ -100,7 +114,7 @@ void move_payload(comm::communicator& communicator, rearrangement const& move, f
 
 }  // namespace
 
-std::vector<phase_outcome> balance_step(comm::communicator& communicator, drawn_step const& drawn,
+std::vector<phase_outcome> balance_step(comm::communicator& communicator, drawn_step const& drawn, method how,
                                         std::uint64_t bytes_per_token, exchange_report& checked) {
     std::size_t const phases = drawn.lengths.size();
     auto const lengths = comm::all_gather_lengths(communicator, by_sample(drawn), phases, patience);
@@ -108,7 +122,7 @@ std::vector<phase_outcome> balance_step(comm::communicator& communicator, drawn_
     std::vector<phase_outcome> outcomes;
     for (std::size_t phase = 0; phase < phases; ++phase) {
         double const begun = processor_ms();
-        auto const even = balance(lengths[phase], rank_count{communicator.size().value}, linear_cost{});
+        auto const even = plan_phase(how, lengths[phase], home, communicator.topology());
         double const plan_ms = processor_ms() - begun;
 
         auto const move = rearrangement{home, layout_of(even.plan)};

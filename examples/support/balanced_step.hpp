@@ -16,6 +16,13 @@
 
 namespace evenkeel::examples {
 
+/// How a phase is balanced.
+enum class method : std::uint8_t {
+    scratch,  ///< without regard to where samples are
+    relabel,  ///< the same, then each batch goes to the rank that keeps most bytes in its node
+    stay      ///< from where samples are, moving as little as possible
+};
+
 /// What one rank has drawn for one step.
 struct drawn_step {
     /// The number of the step's first sample, counted over all steps: samples of two steps are told apart.
@@ -40,9 +47,11 @@ struct phase_outcome {
 /// One training step's balancing as each rank runs it, next to the other ranks: all-gather the lengths, plan every
 /// phase, move its payload to where the plan says and check every byte that has arrived.
 ///
+/// @param how              Plans each phase.
 /// @param bytes_per_token  The size of a payload.
 /// @param checked          What this rank sent, and what arrived wrong, is added here.
 [[nodiscard]] std::vector<phase_outcome> balance_step(comm::communicator& communicator, drawn_step const& drawn,
-                                                      std::uint64_t bytes_per_token, exchange_report& checked);
+                                                      method how, std::uint64_t bytes_per_token,
+                                                      exchange_report& checked);
 
 }  // namespace evenkeel::examples

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -23,6 +24,19 @@ constexpr auto most_ranks = std::uint64_t{16'384};
 constexpr auto most_bytes_per_token = std::uint64_t{1} << 30u;
 constexpr auto most_samples = std::uint64_t{1} << 63u;
 constexpr auto most_generated = std::uint64_t{1'000'000};
+
+constexpr auto method_names = std::array<std::string_view, 3>{"scratch", "relabel", "stay"};
+
+/// The words of "llm,image"; an empty one is one, too.
+std::vector<std::string> words_of(std::string_view list) {
+    auto result = std::vector<std::string>{};
+    for (auto begin = std::size_t{0}; begin <= list.size();) {
+        auto const end = std::min(list.find(',', begin), list.size());
+        result.emplace_back(list.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return result;
+}
 
 void check_together(options& options, bool nodes_given, std::optional<std::filesystem::path> const& json,
                     std::optional<std::filesystem::path> const& plot) {
@@ -81,6 +95,24 @@ options parse_options(int count, char const* const* arguments) {
     number("--samples-per-rank", result.samples_per_rank, 1, no_limit, "Rows that each rank draws per step");
     number("--steps", result.steps, 1, no_limit, "Training steps; rows repeat from the first when they run out");
     app.add_option_function<std::string>(
+           "--method",
+           [&](std::string const& text) {
+               auto const found = std::ranges::find(method_names, text);
+               if (found == method_names.end()) {
+                   refuse("--method", fmt::format("one of: {}", fmt::join(method_names, ", ")), in_quotes(text));
+               }
+               result.method = static_cast<method>(found - method_names.begin());
+           },
+           "How to balance: stay moves as little as possible, relabel and scratch plan without regard to where samples "
+           "are, and relabel then chooses the ranks of the batches")
+        ->type_name("NAME")
+        ->default_str(std::string{name_of(result.method)});
+    app.add_flag("--compare", result.compare, "Balance by every method and show the results side by side");
+    app.add_option_function<std::string>(
+           "--phases", [&](std::string const& text) { result.phases = words_of(text); },
+           "Only these phases, separated by commas: llm,image (default: all)")
+        ->type_name("NAMES");
+    app.add_option_function<std::string>(
            "--backend",
            [&](std::string const& text) {
                if (std::ranges::find(backends(), text) == backends().end()) {
@@ -100,6 +132,28 @@ options parse_options(int count, char const* const* arguments) {
 
     parse(app, count, arguments);
     check_together(result, !nodes->empty(), json, plot);
+    return result;
+}
+
+std::string_view name_of(method method) noexcept { return method_names.at(static_cast<std::size_t>(method)); }
+
+std::vector<method> methods_of(options const& options) {
+    return options.compare ? std::vector{method::scratch, method::relabel, method::stay} : std::vector{options.method};
+}
+
+std::vector<phase_lengths> chosen_phases(options const& options, std::span<phase_lengths const> all) {
+    for (auto const& name : options.phases) {
+        if (std::ranges::find(all, name, &phase_lengths::name) == all.end()) {
+            auto names = std::vector<std::string>{};
+            std::ranges::transform(all, std::back_inserter(names),
+                                   [](auto const& phase) { return printable(phase.name); });
+            refuse("--phases", fmt::format("some of: {}", fmt::join(names, ", ")), in_quotes(name));
+        }
+    }
+    auto result = std::vector<phase_lengths>{};
+    std::ranges::copy_if(all, std::back_inserter(result), [&](auto const& phase) {
+        return options.phases.empty() || std::ranges::find(options.phases, phase.name) != options.phases.end();
+    });
     return result;
 }
 

@@ -5,8 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "balanced_step.hpp"
 #include "command_line.hpp"
 #include "files.hpp"
 #include "phases.hpp"
@@ -22,6 +26,11 @@ struct options {
     std::size_t ranks_per_node = 8;
     std::size_t samples_per_rank = 40;
     std::size_t steps = 1;
+    examples::method method = examples::method::stay;
+    /// Balances by each method, one after the other; what is drawn is that of `method`.
+    bool compare = false;
+    /// Only these phases, or all where none is named.
+    std::vector<std::string> phases = {};
     std::string backend = "threads";
     std::size_t bytes_per_token = 8;
     std::optional<output_file> json;
@@ -37,6 +46,17 @@ struct options {
 /// @throws input_error  `--option: expected this, got that`
 /// @throws help_wanted  for `--help`
 [[nodiscard]] options parse_options(int count, char const* const* arguments);
+
+/// What `--method` calls it.
+[[nodiscard]] std::string_view name_of(method method) noexcept;
+
+/// The methods to run.
+[[nodiscard]] std::vector<method> methods_of(options const& options);
+
+/// The phases of `all` that the options ask for, in the order of `all`.
+///
+/// @throws input_error  if there is no phase of a name that they ask for
+[[nodiscard]] std::vector<phase_lengths> chosen_phases(options const& options, std::span<phase_lengths const> all);
 
 /// The file of lengths, or as many made-up rows as the steps need, a million at most.
 [[nodiscard]] trace read_or_generate(options const& options);

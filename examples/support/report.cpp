@@ -2,9 +2,10 @@
 #include "report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +15,7 @@
 namespace evenkeel::examples {
 namespace {
 
-using row = std::array<std::string, 8>;
+using row = std::vector<std::string>;
 
 constexpr auto gap_between = std::size_t{3};
 
@@ -37,11 +38,12 @@ row row_of(phase_report const& phase) {
             fmt::format("{:.1f} %", 100 * phase.inter_node_share)};
 }
 
-void append_row(std::string& table, row const& cells, std::array<std::size_t, std::tuple_size_v<row>> const& widths) {
+void append_row(std::string& table, row const& cells, std::span<std::size_t const> widths, std::size_t names) {
     for (auto column = std::size_t{0}; column < cells.size(); ++column) {
         auto const padding = std::string(widths[column] - width_of(cells[column]), ' ');
         // The names stand to the left, the figures to the right.
-        table += column == 0 ? cells[column] + padding : std::string(gap_between, ' ') + padding + cells[column];
+        table += std::string(column == 0 ? 0 : gap_between, ' ');
+        table += column < names ? cells[column] + padding : padding + cells[column];
     }
     table.erase(table.find_last_not_of(' ') + 1);
     table += '\n';
@@ -56,9 +58,32 @@ std::string closing(exchange_report const& exchange) {
                        bytes(exchange.inter_node_bytes), verdict);
 }
 
-}  // namespace
+/// @param names  How many columns are names.
+std::string to_table(std::span<row const> rows, std::size_t names, std::string_view headline) {
+    auto widths = std::vector<std::size_t>(rows.front().size());
+    for (auto const& cells : rows) {
+        for (auto column = std::size_t{0}; column < cells.size(); ++column) {
+            widths[column] = std::max(widths[column], width_of(cells[column]));
+        }
+    }
+    auto table = fmt::format("{}\n\n", headline);
+    for (auto i = std::size_t{0}; i < rows.size(); ++i) {
+        append_row(table, rows[i], widths, names);
+        if (i == 1) {
+            auto const total = std::accumulate(widths.begin(), widths.end(), gap_between * (widths.size() - 1));
+            table += std::string(total, '-') + '\n';
+        }
+    }
+    table += "\nImbalance is the largest load over the mean, gap how far the largest load is above the lower bound.\n";
+    return table;
+}
 
-std::string to_json(report const& report) {
+std::vector<row> headings() {
+    return {{"", "imbalance", "imbalance", "lowest", "", "", "", "between"},
+            {"phase", "before", "after", "possible", "gap", "planning", "moved", "nodes"}};
+}
+
+nlohmann::ordered_json json_of(report const& report) {
     auto phases = nlohmann::ordered_json::array();
     for (auto const& phase : report.phases) {
         phases.push_back({{"name", phase.name},
@@ -70,38 +95,51 @@ std::string to_json(report const& report) {
                           {"moved_share", phase.moved_share},
                           {"inter_node_share", phase.inter_node_share}});
     }
-    auto const json = nlohmann::ordered_json{{"ranks", report.ranks},
-                                             {"ranks_per_node", report.ranks_per_node},
-                                             {"samples", report.samples},
-                                             {"phases", std::move(phases)},
-                                             {"exchange",
-                                              {{"bytes", report.exchange.bytes},
-                                               {"inter_node_bytes", report.exchange.inter_node_bytes},
-                                               {"wrong", report.exchange.wrong}}}};
-    return json.dump(2) + "\n";
+    return {{"method", report.method},
+            {"ranks", report.ranks},
+            {"ranks_per_node", report.ranks_per_node},
+            {"samples", report.samples},
+            {"phases", std::move(phases)},
+            {"exchange",
+             {{"bytes", report.exchange.bytes},
+              {"inter_node_bytes", report.exchange.inter_node_bytes},
+              {"wrong", report.exchange.wrong}}}};
+}
+
+}  // namespace
+
+std::string to_json(report const& report) { return json_of(report).dump(2) + "\n"; }
+
+std::string to_json(std::span<report const> methods) {
+    auto reports = nlohmann::ordered_json::array();
+    std::ranges::transform(methods, std::back_inserter(reports), json_of);
+    return nlohmann::ordered_json{{"methods", std::move(reports)}}.dump(2) + "\n";
 }
 
 std::string to_table(report const& report, std::string_view headline) {
-    auto rows = std::vector<row>{{"", "imbalance", "imbalance", "lowest", "", "", "", "between"},
-                                 {"phase", "before", "after", "possible", "gap", "planning", "moved", "nodes"}};
-    std::transform(report.phases.begin(), report.phases.end(), std::back_inserter(rows), row_of);
+    auto rows = headings();
+    std::ranges::transform(report.phases, std::back_inserter(rows), row_of);
+    return to_table(rows, 1, headline) + closing(report.exchange);
+}
 
-    auto widths = std::array<std::size_t, std::tuple_size_v<row>>{};
-    for (auto const& cells : rows) {
-        for (auto column = std::size_t{0}; column < cells.size(); ++column) {
-            widths[column] = std::max(widths[column], width_of(cells[column]));
+std::string to_table(std::span<report const> methods, std::string_view headline) {
+    auto rows = headings();
+    rows[0].insert(rows[0].begin() + 1, "");
+    rows[1].insert(rows[1].begin() + 1, "method");
+    for (auto phase = std::size_t{0}; phase < methods.front().phases.size(); ++phase) {
+        for (auto const& report : methods) {
+            auto cells = row_of(report.phases[phase]);
+            cells.insert(cells.begin() + 1, report.method);
+            if (&report != &methods.front()) {
+                cells.front().clear();
+            }
+            rows.push_back(std::move(cells));
         }
     }
-    auto table = fmt::format("{}\n\n", headline);
-    for (auto i = std::size_t{0}; i < rows.size(); ++i) {
-        append_row(table, rows[i], widths);
-        if (i == 1) {
-            auto const total = std::accumulate(widths.begin(), widths.end(), gap_between * (widths.size() - 1));
-            table += std::string(total, '-') + '\n';
-        }
+    auto table = to_table(rows, 2, headline);
+    for (auto const& report : methods) {
+        table += fmt::format("{}: {}", report.method, closing(report.exchange));
     }
-    table += "\nImbalance is the largest load over the mean, gap how far the largest load is above the lower bound.\n";
-    table += closing(report.exchange);
     return table;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,7 @@ struct exchange_report {
 };
 
 struct report {
+    std::string method = {};
     std::size_t ranks = 0;
     std::size_t ranks_per_node = 0;
     std::size_t samples = 0;
@@ -43,7 +45,13 @@ struct report {
 /// The report for programs: an object with the members of `report` under their names, in their order.
 [[nodiscard]] std::string to_json(report const& report);
 
+/// The reports of several methods: an object with the member `methods`, one report each.
+[[nodiscard]] std::string to_json(std::span<report const> methods);
+
 /// The report for people: `headline`, a row per phase, what the words mean and what was moved.
 [[nodiscard]] std::string to_table(report const& report, std::string_view headline);
+
+/// The reports of several methods for the same phases, side by side: a row per phase and method.
+[[nodiscard]] std::string to_table(std::span<report const> methods, std::string_view headline);
 
 }  // namespace evenkeel::examples

@@ -36,6 +36,9 @@ TEST(options, have_the_documented_defaults) {
     EXPECT_EQ(options.ranks_per_node, 8u);
     EXPECT_EQ(options.samples_per_rank, 40u);
     EXPECT_EQ(options.steps, 1u);
+    EXPECT_EQ(options.method, method::stay);
+    EXPECT_FALSE(options.compare);
+    EXPECT_TRUE(options.phases.empty());
     EXPECT_EQ(options.backend, "threads");
     EXPECT_EQ(options.bytes_per_token, 8u);
     EXPECT_FALSE(options.json);
@@ -62,6 +65,33 @@ TEST(options, are_read_from_the_command_line) {
     EXPECT_TRUE(folder.names().empty());
 }
 
+TEST(options, choose_the_method) {
+    EXPECT_EQ(parsed({"--method", "scratch"}).method, method::scratch);
+    EXPECT_EQ(parsed({"--method", "relabel"}).method, method::relabel);
+    EXPECT_EQ(methods_of(parsed({"--method=relabel"})), std::vector{method::relabel});
+    EXPECT_EQ(methods_of(parsed({"--compare"})), (std::vector{method::scratch, method::relabel, method::stay}));
+    EXPECT_EQ(name_of(method::stay), "stay");
+}
+
+TEST(options, choose_phases_which_keep_their_order) {
+    auto const all = std::vector<phase_lengths>{{.name = "image"}, {.name = "audio"}, {.name = "llm"}};
+    auto const names = [&](options const& options) {
+        auto result = std::string{};
+        for (auto const& phase : chosen_phases(options, all)) {
+            result += phase.name + " ";
+        }
+        return result;
+    };
+    EXPECT_EQ(names(parsed({})), "image audio llm ");
+    EXPECT_EQ(names(parsed({"--phases", "llm,image"})), "image llm ");
+    for (auto const* const wrong : {"video", "", "llm,"}) {
+        auto const options = parsed({"--phases", wrong});
+        auto const got = std::string{wrong} == "video" ? "'video'" : "''";
+        EXPECT_EQ(complaint<input_error>([&] { (void)chosen_phases(options, all); }),
+                  std::string{"--phases: expected some of: image, audio, llm, got "} + got);
+    }
+}
+
 TEST(options, take_the_last_of_several_values) { EXPECT_EQ(parsed({"--ranks", "8", "--ranks", "16"}).ranks, 16u); }
 
 TEST(options, find_nodes_that_divide_the_ranks_unless_told) {
@@ -74,8 +104,9 @@ TEST(options, find_nodes_that_divide_the_ranks_unless_told) {
 
 TEST(options, give_help_when_asked) {
     auto const help = complaint<help_wanted>([] { (void)parsed({"--help"}); });
-    for (auto const* const option : {"--lengths", "--seed", "--ranks", "--ranks-per-node", "--samples-per-rank",
-                                     "--steps", "--backend", "--bytes-per-token", "--json", "--plot"}) {
+    for (auto const* const option :
+         {"--lengths", "--seed", "--ranks", "--ranks-per-node", "--samples-per-rank", "--steps", "--method",
+          "--compare", "--phases", "--backend", "--bytes-per-token", "--json", "--plot"}) {
         EXPECT_NE(help.find(option), std::string::npos) << option;
     }
 }
@@ -124,6 +155,8 @@ INSTANTIATE_TEST_SUITE_P(
         bad_line{{"--samples-per-rank", "9223372036854775807", "--ranks", "4", "--steps", "2"},
                  "--samples-per-rank: expected at most 1152921504606846976 with --ranks 4 and --steps 2, got "
                  "9223372036854775807"},
+        bad_line{{"--method", "luck"}, "--method: expected one of: scratch, relabel, stay, got 'luck'"},
+        bad_line{{"--phases"}, "--phases: expected a value, got none"},
         bad_line{{"--steps", "0"}, "--steps: expected a whole number of at least 1, got 0"},
         bad_line{{"--bytes-per-token", "0"}, "--bytes-per-token: expected a whole number from 1 to 1073741824, got 0"},
         bad_line{{"--seed", "x"}, "--seed: expected a whole number of at least 0, got 'x'"},

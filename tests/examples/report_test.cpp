@@ -3,6 +3,7 @@
 
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -13,7 +14,8 @@ namespace evenkeel::examples {
 namespace {
 
 report example() {
-    return {.ranks = 64,
+    return {.method = "stay",
+            .ranks = 64,
             .ranks_per_node = 8,
             .samples = 2560,
             .phases = {{.name = "image",
@@ -88,7 +90,7 @@ TEST(report, is_json_with_every_member_in_its_order) {
         }
         return result;
     };
-    EXPECT_EQ(keys(json), "ranks ranks_per_node samples phases exchange ");
+    EXPECT_EQ(keys(json), "method ranks ranks_per_node samples phases exchange ");
     EXPECT_EQ(keys(json["phases"][0]),
               "name imbalance_before imbalance_after lower_bound_over_mean gap plan_ms moved_share inter_node_share ");
     EXPECT_EQ(keys(json["exchange"]), "bytes inter_node_bytes wrong ");
@@ -102,8 +104,34 @@ TEST(report, is_json_with_every_member_in_its_order) {
     EXPECT_TRUE(text.ends_with("}\n"));
 }
 
+TEST(report, shows_methods_side_by_side) {
+    auto other = example();
+    other.method = "relabel";
+    other.phases[1].inter_node_share = 0.61;
+    EXPECT_EQ(to_table(std::vector{other, example()}, "64 ranks on 8 nodes"), R"(64 ranks on 8 nodes
+
+                  imbalance   imbalance     lowest                                   between
+phase   method       before       after   possible        gap   planning     moved     nodes
+--------------------------------------------------------------------------------------------
+image   relabel       2.498       1.192      1.192          0    0.41 ms    91.0 %    83.5 %
+        stay          2.498       1.192      1.192          0    0.41 ms    91.0 %    83.5 %
+llm     relabel       1.908       1.000      1.000   0.0090 %   12.50 ms   100.0 %    61.0 %
+        stay          1.908       1.000      1.000   0.0090 %   12.50 ms   100.0 %     0.0 %
+
+Imbalance is the largest load over the mean, gap how far the largest load is above the lower bound.
+relabel: 123 MB went to another rank, 98.8 MB of them to another node: every byte verified.
+stay: 123 MB went to another rank, 98.8 MB of them to another node: every byte verified.
+)");
+}
+
+TEST(report, is_json_with_one_report_for_each_method) {
+    auto const json = nlohmann::json::parse(to_json(std::vector{example(), example()}));
+    ASSERT_EQ(json["methods"].size(), 2u);
+    EXPECT_EQ(json["methods"][1], nlohmann::json::parse(to_json(example())));
+}
+
 TEST(report, is_json_even_without_a_phase) {
-    EXPECT_EQ(nlohmann::json::parse(to_json({}))["phases"], nlohmann::json::array());
+    EXPECT_EQ(nlohmann::json::parse(to_json(report{}))["phases"], nlohmann::json::array());
 }
 
 }  // namespace
