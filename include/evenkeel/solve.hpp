@@ -5,6 +5,9 @@
 #include <evenkeel/solve/balance_mixed.hpp>
 #include <evenkeel/solve/balance_padded.hpp>
 #include <evenkeel/solve/lower_bound.hpp>
+#include <evenkeel/solve/micro_batch_options.hpp>
+#include <evenkeel/solve/micro_batched.hpp>
+#include <evenkeel/solve/micro_batches.hpp>
 #include <evenkeel/solve/options.hpp>
 #include <evenkeel/solve/rebalance.hpp>
 #include <evenkeel/solve/rebalanced.hpp>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,11 +15,13 @@ namespace evenkeel::detail {
 /// Longest first under limits: each bundle, the heaviest first, to the rank with most room left that may take it.
 ///
 /// Room is what is left of a rank's capacity, so that ranks of different speed, or with something pinned to them, end up
-/// equally full. Where no rank may take a bundle, or not one of the roomiest, it breaks a limit, for exchanges to mend.
+/// equally full. Where no rank may take a bundle, it breaks a limit, for exchanges to mend.
 class roomiest_first {
   public:
     void reserve(std::size_t ranks) {
         numbers_.reserve(ranks);
+        parked_.reserve(ranks);
+        passed_over_.reserve(most_passed_over);
         tree_.reserve(ranks);
     }
 
@@ -44,20 +45,27 @@ class roomiest_first {
             take_remainder(problem, own.count);
         }
 
-        std::array<std::uint32_t, 32> passed_over;
+        parked_.clear();
         for (std::size_t bundle = 0; bundle < problem.size(); ++bundle) {
-            std::size_t passed = 0;
-            while (!tree_.empty() && passed < passed_over.size() && !may_take(problem, held, tree_.winner(), bundle)) {
+            unpark(problem.quantities[bundle], number);
+            passed_over_.clear();
+            while (!tree_.empty() && passed_over_.size() < most_passed_over &&
+                   !may_take(problem, held, tree_.winner(), bundle)) {
                 std::uint32_t const rank = tree_.winner();
                 tree_.take_out(rank);
-                if (!full(problem, held[rank].count)) {
-                    passed_over[passed++] = rank;
+                if (full(problem, held[rank].count)) {
+                    continue;
+                }
+                std::uint64_t const room = limits_room(problem, held[rank]);
+                if (room < problem.quantities[bundle]) {
+                    parked_.push_back({room, rank});
+                    std::ranges::push_heap(parked_, less_room);
+                } else {
+                    passed_over_.push_back(rank);
                 }
             }
-            bool const found = !tree_.empty() && passed < passed_over.size();
-            std::uint32_t const rank = found        ? tree_.winner()
-                                       : passed > 0 ? passed_over[0]
-                                                    : least_broken(problem, held, bundle);
+            bool const found = !tree_.empty();
+            std::uint32_t const rank = found ? tree_.winner() : least_broken(problem, held, bundle);
             rank_of[bundle] = rank;
             std::uint64_t const before = held[rank].count;
             problem.add(held[rank], bundle);
@@ -67,13 +75,40 @@ class roomiest_first {
             if (found) {
                 tree_.set(rank, number(rank));
             }
-            for (std::size_t place = 0; place < passed; ++place) {
-                tree_.set(passed_over[place], number(passed_over[place]));
+            for (auto const other : passed_over_) {
+                tree_.set(other, number(other));
             }
         }
     }
 
   private:
+    /// Of ranks that a group would give too many items: after so many, it does.
+    static constexpr std::size_t most_passed_over = 64;
+
+    struct parked_rank {
+        std::uint64_t room;
+        std::uint32_t rank;
+    };
+
+    [[nodiscard]] static bool less_room(parked_rank const& a, parked_rank const& b) noexcept {
+        return a.room < b.room || (a.room == b.room && a.rank > b.rank);
+    }
+
+    [[nodiscard]] static std::uint64_t limits_room(wish_problem const& problem, holding const& of) noexcept {
+        return problem.limits.quantity - std::min(problem.limits.quantity, of.quantity);
+    }
+
+    /// Lets those play again that were taken out for a larger quantity.
+    template <class Number>
+    void unpark(std::uint64_t quantity, Number number) {
+        while (!parked_.empty() && parked_.front().room >= quantity) {
+            std::uint32_t const rank = parked_.front().rank;
+            std::ranges::pop_heap(parked_, less_room);
+            parked_.pop_back();
+            tree_.set(rank, number(rank));
+        }
+    }
+
     /// Of equal counts, only so many ranks may have one more than the others.
     void take_remainder(wish_problem const& problem, std::uint64_t count) {
         if (remainder_ != rank_limits::none && remainder_ > 0 && count > problem.limits.least_items) {
@@ -114,6 +149,8 @@ class roomiest_first {
     }
 
     std::vector<std::uint64_t> numbers_;
+    std::vector<parked_rank> parked_;
+    std::vector<std::uint32_t> passed_over_;
     room_tree tree_;
     std::uint64_t remainder_ = 0;
 };

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/errors.hpp>
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/core/infeasible.hpp>
+#include <evenkeel/core/not_found.hpp>
+#include <evenkeel/solve/detail/bins_bound.hpp>
+#include <evenkeel/solve/detail/first_fit.hpp>
+#include <evenkeel/solve/detail/slot_bound.hpp>
+#include <evenkeel/solve/detail/slot_search.hpp>
+#include <evenkeel/solve/detail/solve.hpp>
+#include <evenkeel/solve/detail/sorted_items.hpp>
+#include <evenkeel/solve/detail/wish_problem.hpp>
+#include <evenkeel/solve/detail/write_plan.hpp>
+#include <evenkeel/solve/lower_bound.hpp>
+#include <evenkeel/solve/micro_batch_options.hpp>
+#include <evenkeel/solve/micro_batched.hpp>
+
+namespace evenkeel::detail {
+
+/// `micro_batches` and `count_micro_batches`, for weights and tokens that are known, in memory that is kept.
+class micro_batch_solver {
+  public:
+    std::vector<std::uint64_t> weights;  ///< of the whole batch
+    std::vector<std::uint64_t> tokens;
+    micro_batched result;
+
+    /// The fewest micro-batches, or as many as asked for.
+    micro_batch_number count(std::size_t ranks, micro_batch_options const& options) {
+        require(ranks, options);
+        std::uint64_t total = 0;
+        std::uint64_t const cap = options.cap.value_or(rank_limits::none);
+        for (std::size_t item = 0; item < tokens.size(); ++item) {
+            total = checked_add(total, tokens[item], "micro_batches: the sum of the tokens");
+            if (tokens[item] > cap) {
+                throw infeasible{"micro_batches: options.cap", item, tokens[item] - cap};
+            }
+        }
+        cap_ = std::max<std::uint64_t>(1, std::min(cap, total));
+        sort_items("micro_batches", tokens, by_tokens_);
+        scaled_ = by_tokens_.weights;
+        for (auto& size : scaled_) {
+            size *= by_tokens_.unit;
+        }
+        fit_.reserve(tokens.size());
+        packed_.resize(scaled_.size());
+        std::size_t const needed = up(bins_bound(scaled_, cap_), ranks, options);
+        bins_ = fit_(scaled_, cap_, packed_);
+        std::size_t const enough = up(bins_, ranks, options);
+        if (options.count == 0) {
+            return {.count = enough, .lower_bound = needed};
+        }
+        std::uint64_t const fewest = ceil_of(bins_bound(scaled_, cap_), ranks);
+        if (options.count < fewest) {
+            throw infeasible{"micro_batches: options.cap with options.count", std::nullopt, fewest - options.count};
+        }
+        return {.count = options.count, .lower_bound = needed};
+    }
+
+    void plan(std::size_t ranks, micro_batch_options const& options) {
+        micro_batch_number const number = count(ranks, options);
+        std::size_t const slots = number.count;
+        require_counts("micro_batches", 0, {checked_multiply(ranks, slots, "micro_batches: ranks * micro-batches")});
+        read(ranks * slots);
+        std::uint64_t bound = std::max<std::uint64_t>(lower_bound(by_weight_, ranks), 0);
+        bound_.reserve(problem_.size());
+        bound = bound_(problem_, ranks, slots, bound);
+
+        bin_of_.resize(problem_.size());
+        bool const fits = bins_ <= ranks * slots;
+        if (fits) {
+            start_packed(ranks, slots);
+        }
+        search_.reserve(problem_.size(), ranks * slots);
+        auto const [violation, sum] = search_(problem_, slots, goal_of(bound, options.tolerance), options.tolerance,
+                                              fits, bin_of_, steps_for(problem_.size(), {.effort = options.effort}));
+        write(ranks, slots);
+        if (violation > 0) {
+            throw not_found{"micro_batches: options.cap with options.count", violation, result.plan};
+        }
+        result.quality = {.number = number,
+                          .sum_of_slowest = sum * by_weight_.unit,
+                          .lower_bound = bound * by_weight_.unit,
+                          .total_load = problem_.total * by_weight_.unit,
+                          .ranks = {ranks}};
+    }
+
+  private:
+    [[nodiscard]] static std::size_t ceil_of(std::uint64_t dividend, std::uint64_t divisor) noexcept {
+        return static_cast<std::size_t>(dividend / divisor + (dividend % divisor != 0 ? 1 : 0));
+    }
+
+    /// The number of micro-batches for so many bins.
+    [[nodiscard]] static std::size_t up(std::uint64_t bins, std::size_t ranks, micro_batch_options const& options) {
+        std::size_t const least = std::max({ceil_of(bins, ranks), options.at_least, std::size_t{1}});
+        return ceil_of(least, options.multiple_of) * options.multiple_of;
+    }
+
+    static void require(std::size_t ranks, micro_batch_options const& options) {
+        require_counts("micro_batches", 0, {ranks});
+        if (!(options.tolerance >= 0)) {
+            throw_invalid("micro_batches", "options.tolerance", options.tolerance, "at least 0");
+        }
+        if (options.multiple_of == 0) {
+            throw_invalid("micro_batches", "options.multiple_of", 0, "at least 1");
+        }
+        if (options.count % options.multiple_of != 0) {
+            throw_invalid("micro_batches", "options.count", options.count,
+                          "a multiple of options.multiple_of = " + std::to_string(options.multiple_of));
+        }
+        if (options.count != 0 && options.count < options.at_least) {
+            throw_invalid("micro_batches", "options.count", options.count,
+                          "no fewer than options.at_least = " + std::to_string(options.at_least));
+        }
+        if (std::max(options.at_least, options.multiple_of) > max_items) {
+            throw_invalid("micro_batches", "options.at_least or options.multiple_of",
+                          std::max(options.at_least, options.multiple_of), "fewer than 2^32");
+        }
+    }
+
+    void read(std::size_t bins) {
+        sort_items("micro_batches", weights, by_weight_);
+        problem_.clear(bins);
+        problem_.items = weights.size();
+        problem_.limits.quantity = cap_;
+        problem_.total = by_weight_.total;
+        problem_.weights.assign(by_weight_.weights.begin(), by_weight_.weights.end());
+        items_.assign(by_weight_.positions.begin(), by_weight_.positions.end());
+        for (std::size_t item = 0; item < weights.size(); ++item) {
+            if (weights[item] == 0 && tokens[item] > 0) {
+                items_.push_back(static_cast<std::uint32_t>(item));
+                problem_.weights.push_back(0);
+            }
+        }
+        problem_.counts.assign(items_.size(), 1);
+        problem_.quantities.clear();
+        for (auto const item : items_) {
+            problem_.quantities.push_back(tokens[item]);
+            problem_.total_quantity += tokens[item];
+        }
+    }
+
+    /// The bins of first fit, the heaviest together.
+    void start_packed(std::size_t ranks, std::size_t slots) {
+        number_of_.assign(weights.size(), 0);
+        for (std::size_t place = 0; place < packed_.size(); ++place) {
+            number_of_[by_tokens_.positions[place]] = packed_[place];
+        }
+        loads_.assign(bins_, 0);
+        for (std::size_t place = 0; place < problem_.size(); ++place) {
+            bin_of_[place] = number_of_[items_[place]];
+            loads_[bin_of_[place]] += problem_.weights[place];
+        }
+        order_.resize(bins_);
+        for (std::uint32_t bin = 0; bin < bins_; ++bin) {
+            order_[bin] = bin;
+        }
+        std::ranges::sort(order_, [&](std::uint32_t a, std::uint32_t b) {
+            return loads_[a] > loads_[b] || (loads_[a] == loads_[b] && a < b);
+        });
+        for (std::size_t place = 0; place < order_.size(); ++place) {
+            loads_[order_[place]] = place % ranks * slots + place / ranks;
+        }
+        for (auto& bin : bin_of_) {
+            bin = static_cast<std::uint32_t>(loads_[bin]);
+        }
+    }
+
+    void write(std::size_t ranks, std::size_t slots) {
+        rank_of_item_.resize(weights.size());
+        deal_in_turn(rank_of_item_, ranks);
+        for (auto& bin : rank_of_item_) {
+            bin = static_cast<std::uint32_t>(bin * slots);
+        }
+        for (std::size_t place = 0; place < problem_.size(); ++place) {
+            rank_of_item_[items_[place]] = bin_of_[place];
+        }
+        write_plan(rank_of_item_, ranks * slots, result.plan);
+        result.plan.micro_batches = slots;
+    }
+
+    std::uint64_t cap_ = 1;
+    std::size_t bins_ = 0;
+    sorted_items by_tokens_;
+    sorted_items by_weight_;
+    std::vector<std::uint64_t> scaled_;
+    std::vector<std::uint32_t> packed_;  ///< the bin of each item by tokens
+    first_fit fit_;
+    wish_problem problem_;
+    slot_bound bound_;
+    slot_search search_;
+    std::vector<std::uint32_t> items_;  ///< the item of each of the problem
+    std::vector<std::uint32_t> bin_of_;
+    std::vector<std::uint32_t> number_of_;
+    std::vector<std::uint32_t> order_;
+    std::vector<std::uint64_t> loads_;
+    std::vector<std::uint32_t> rank_of_item_;
+};
+
+}  // namespace evenkeel::detail
