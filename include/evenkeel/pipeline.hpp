@@ -7,6 +7,7 @@
 #include <evenkeel/pipeline/gpipe.hpp>
 #include <evenkeel/pipeline/interleaved.hpp>
 #include <evenkeel/pipeline/memory.hpp>
+#include <evenkeel/pipeline/modelled_times.hpp>
 #include <evenkeel/pipeline/one_f_one_b.hpp>
 #include <evenkeel/pipeline/pytorch_csv.hpp>
 #include <evenkeel/pipeline/schedule.hpp>
