@@ -64,14 +64,21 @@ balanced const& balance(workspace& workspace, Samples&& samples, rank_count rank
     detail::require_counts("balance", 0, ranks);
     detail::require_options(options);
     auto& weights = workspace.buffers().weights;
-    weights.clear();
     if constexpr (std::ranges::sized_range<Samples>) {
-        weights.reserve(static_cast<std::size_t>(std::ranges::size(samples)));
+        weights.resize(static_cast<std::size_t>(std::ranges::size(samples)));
+    } else {
+        weights.clear();
     }
+    std::size_t position = 0;
     for (auto&& sample : samples) {
         auto const whole = whole_length(std::invoke(length, std::forward<decltype(sample)>(sample)), options.resolution,
-                                        "balance", weights.size());
-        weights.push_back(model.weight(whole));
+                                        "balance", position);
+        if constexpr (std::ranges::sized_range<Samples>) {
+            weights[position] = model.weight(whole);
+        } else {
+            weights.push_back(model.weight(whole));
+        }
+        ++position;
     }
     detail::require_counts("balance", weights.size(), ranks);
     if (options.wishes.any()) {

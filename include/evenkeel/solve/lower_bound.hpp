@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 
 #include <evenkeel/core/ids.hpp>
@@ -22,15 +23,22 @@ namespace detail {
     }
     std::uint64_t bound = std::max(items.total / ranks + (items.total % ranks != 0 ? 1 : 0), weights.front());
 
-    // The window holds the k + 1 smallest of the k * ranks + 1 heaviest items.
+    // The window holds the k + 1 smallest of the k * ranks + 1 heaviest items. With few items per rank it is summed up anew,
+    // which touches few of them; with many it slides.
+    bool const few = weights.size() / ranks < ranks;
     std::size_t first = 0;
     std::uint64_t window = weights.front();
-    for (std::size_t last = ranks; last < weights.size(); last += ranks) {
-        for (std::size_t next = last + 1 - ranks; next <= last; ++next) {
-            window += weights[next];
-        }
-        for (std::size_t const end = first + ranks - 1; first < end; ++first) {
-            window -= weights[first];
+    for (std::size_t last = ranks, count = 2; last < weights.size(); last += ranks, ++count) {
+        if (few) {
+            auto const smallest = std::span{weights}.subspan(last + 1 - count, count);
+            window = std::accumulate(smallest.begin(), smallest.end(), std::uint64_t{0});
+        } else {
+            for (std::size_t next = last + 1 - ranks; next <= last; ++next) {
+                window += weights[next];
+            }
+            for (std::size_t const end = first + ranks - 1; first < end; ++first) {
+                window -= weights[first];
+            }
         }
         bound = std::max(bound, window);
     }

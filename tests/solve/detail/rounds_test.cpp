@@ -19,35 +19,33 @@ using weights = std::vector<std::uint64_t>;
 
 struct placed {
     std::vector<std::uint32_t> rank_of;
-    std::uint64_t busiest = 0;
+    weights loads;
 
     friend bool operator==(placed const&, placed const&) = default;
 };
 
 placed in_rounds(weights const& falling, std::size_t ranks) {
     rounds place;
-    placed result{.rank_of = std::vector<std::uint32_t>(falling.size())};
-    result.busiest = place(falling, ranks, result.rank_of);
+    placed result{.rank_of = std::vector<std::uint32_t>(falling.size()), .loads = weights(ranks, 99)};
+    place(falling, result.rank_of, result.loads);
     return result;
 }
 
 placed one_by_one(weights const& falling, std::size_t ranks) {
-    placed result;
-    weights loads(ranks);
+    placed result{.rank_of = {}, .loads = weights(ranks)};
     for (auto const weight : falling) {
-        auto const least = std::ranges::min_element(loads);
-        result.rank_of.push_back(static_cast<std::uint32_t>(least - loads.begin()));
+        auto const least = std::ranges::min_element(result.loads);
+        result.rank_of.push_back(static_cast<std::uint32_t>(least - result.loads.begin()));
         *least += weight;
     }
-    result.busiest = *std::ranges::max_element(loads);
     return result;
 }
 
 TEST(rounds, give_each_item_to_the_least_loaded_rank) {
-    EXPECT_EQ(in_rounds({5, 4, 3, 3, 3}, 2), (placed{{0, 1, 1, 0, 1}, 10}));
-    EXPECT_EQ(in_rounds({2, 2, 2, 2}, 3), (placed{{0, 1, 2, 0}, 4}));
-    EXPECT_EQ(in_rounds({7, 1}, 1), (placed{{0, 0}, 8}));
-    EXPECT_EQ(in_rounds({}, 2), (placed{{}, 0}));
+    EXPECT_EQ(in_rounds({5, 4, 3, 3, 3}, 2), (placed{{0, 1, 1, 0, 1}, {8, 10}}));
+    EXPECT_EQ(in_rounds({2, 2, 2, 2}, 3), (placed{{0, 1, 2, 0}, {4, 2, 2}}));
+    EXPECT_EQ(in_rounds({7, 1}, 1), (placed{{0, 0}, {8}}));
+    EXPECT_EQ(in_rounds({}, 2), (placed{{}, {0, 0}}));
 }
 
 TEST(rounds, do_not_take_longer_when_one_rank_is_served_over_and_over) {

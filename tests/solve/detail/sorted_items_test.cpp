@@ -99,6 +99,30 @@ TEST_P(sort_items_law, agrees_with_a_stable_sort) {
     }
 }
 
+// With and without items that weigh nothing, counted or not.
+TEST_P(sort_items_law, what_is_spread_arrives_where_the_items_stand) {
+    test::seeded random{GetParam()};
+    auto const width = 1 + GetParam() % 20;
+    weights batch(random.between(1, 2000));
+    for (auto& weight : batch) {
+        weight = GetParam() % 3 == 0 && random.up_to(1) == 0 ? 0 : random.between(1, (std::uint64_t{1} << width) - 1);
+    }
+    sorted_items items;
+    sort_items("test", batch, items);
+    std::vector<std::uint32_t> numbers(items.size());
+    std::vector<std::uint32_t> expected(batch.size(), 99);
+    for (std::uint32_t place = 0; place < items.size(); ++place) {
+        numbers[place] = 7 * place;
+        expected[items.positions[place]] = 7 * place;
+    }
+    sorted_items places;
+    sort_places("test", batch, places);
+    std::vector<std::uint32_t> spread_out(batch.size(), 99);
+    spread(places, numbers, spread_out);
+    EXPECT_EQ(places.weights, items.weights);
+    EXPECT_EQ(spread_out, expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(seeds, sort_items_law, testing::Range(std::uint64_t{0}, std::uint64_t{100}));
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include <evenkeel/solve/detail/rounds.hpp>
 #include <evenkeel/solve/detail/tournament.hpp>
@@ -21,6 +22,7 @@ namespace evenkeel::detail {
 class longest_first {
   public:
     void reserve(std::size_t ranks) {
+        loads_.reserve(ranks);
         narrow_.reserve(ranks);
         wide_.reserve(ranks);
         rounds_.reserve(ranks);
@@ -34,12 +36,19 @@ class longest_first {
     std::uint64_t operator()(std::span<std::uint64_t const> weights, std::uint64_t total, std::size_t ranks,
                              std::span<std::uint32_t> rank_of) {
         bool const narrow = std::bit_width(total) + std::bit_width(ranks) < 64;
+        loads_.resize(ranks);
         if (!narrow) {
-            return place(weights, ranks, rank_of, wide_);
+            place(weights, rank_of, wide_);
+        } else if (ranks < fewest_for_rounds) {
+            place(weights, rank_of, narrow_);
+        } else {
+            rounds_(weights, rank_of, loads_);
         }
-        return ranks < fewest_for_rounds ? place(weights, ranks, rank_of, narrow_)
-                                         : rounds_(weights, ranks, rank_of);
+        return *std::ranges::max_element(loads_);
     }
+
+    /// Of all ranks, until the next use.
+    [[nodiscard]] std::span<std::uint64_t const> loads() const noexcept { return loads_; }
 
   private:
     static constexpr std::size_t fewest_for_rounds = 128;
@@ -48,18 +57,18 @@ class longest_first {
     __extension__ typedef unsigned __int128 wide_player;
 
     template <class Player>
-    static std::uint64_t place(std::span<std::uint64_t const> weights, std::size_t ranks,
-                               std::span<std::uint32_t> rank_of, tournament<Player>& loads) {
-        loads.reset(ranks);
-        std::uint64_t busiest = 0;
+    void place(std::span<std::uint64_t const> weights, std::span<std::uint32_t> rank_of, tournament<Player>& order) {
+        std::ranges::fill(loads_, 0);
+        order.reset(loads_.size());
         for (std::size_t item = 0; item < weights.size(); ++item) {
-            rank_of[item] = loads.least_loaded();
-            busiest = std::max(busiest, loads.least_load() + weights[item]);
-            loads.load(weights[item]);
+            std::uint32_t const rank = order.least_loaded();
+            rank_of[item] = rank;
+            loads_[rank] += weights[item];
+            order.load(weights[item]);
         }
-        return busiest;
     }
 
+    std::vector<std::uint64_t> loads_;
     tournament<std::uint64_t> narrow_;
     tournament<wide_player> wide_;
     rounds rounds_;

@@ -10,10 +10,12 @@
 
 #include <evenkeel/solve/detail/complete_search.hpp>
 #include <evenkeel/solve/detail/exact_fill.hpp>
+#include <evenkeel/solve/detail/exact_finish.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/repair.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
+#include <evenkeel/solve/detail/uneven_ranks.hpp>
 
 namespace evenkeel::detail {
 
@@ -25,23 +27,38 @@ struct standing {
 
 /// Improves on longest first until the busiest rank is at the goal or the steps are spent.
 ///
-/// Of a few items every placement is tried. Otherwise one target load after the other is aimed at: one close to the goal,
-/// where most batches succeed at little cost; the goal itself; then halfway between the best placement and the highest
-/// target that was missed. With many items per rank each try goes on from the placement at hand. With fewer than five,
-/// exchanges have too little to choose from, so each try starts anew by filling ranks exactly.
+/// Of a few items every placement is tried. Of many per rank the lightest are placed anew, so that they fill ranks exactly,
+/// and what is uneven after that is repaired; nearly always that is all. Otherwise one target load after the other is
+/// aimed at: one close to the goal, where most batches succeed at little cost; the goal itself; then halfway between the
+/// best placement and the highest target that was missed. With many items per rank each try goes on from the placement at
+/// hand. With fewer than five, exchanges have too little to choose from, so each try starts anew by filling ranks exactly.
 class search {
   public:
     void reserve(std::size_t items, std::size_t ranks) {
         placement_.reserve(items, ranks);
         repair_.reserve(items, ranks);
         fill_.reserve(items, ranks);
+        finish_.reserve(items, ranks);
+        uneven_.reserve(items, ranks);
         complete_.reserve(ranks);
         start_.reserve(items);
+        loads_.reserve(ranks);
     }
 
     /// @param rank_of  The placement of longest first; improved where possible.
     void operator()(sorted_items const& items, std::size_t ranks, std::uint64_t goal, std::span<std::uint32_t> rank_of,
                     standing& best, step_budget steps) {
+        loads_.assign(ranks, 0);
+        for (std::size_t item = 0; item < items.size(); ++item) {
+            loads_[rank_of[item]] += items.weights[item];
+        }
+        (*this)(items, loads_, goal, rank_of, best, steps);
+    }
+
+    /// @param loads  Of the ranks in that placement.
+    void operator()(sorted_items const& items, std::span<std::uint64_t const> loads, std::uint64_t goal,
+                    std::span<std::uint32_t> rank_of, standing& best, step_budget steps) {
+        std::size_t const ranks = loads.size();
         if (best.busiest <= goal || steps.exhausted()) {
             return;
         }
@@ -55,6 +72,9 @@ class search {
         }
         bool const sparse = items.size() < 5 * ranks;
         if (!sparse) {
+            if (finish(items, loads, goal, rank_of, best, steps)) {
+                return;
+            }
             placement_.reset(items.weights, rank_of, ranks);
         }
         std::uint64_t const mean = items.total / ranks + (items.total % ranks != 0 ? 1 : 0);
@@ -89,6 +109,33 @@ class search {
     }
 
   private:
+    /// Places the lightest items anew and repairs what is uneven then; whether that reaches the target.
+    bool finish(sorted_items const& items, std::span<std::uint64_t const> loads, std::uint64_t target,
+                std::span<std::uint32_t> rank_of, standing& best, step_budget& steps) {
+        start_.assign(rank_of.begin(), rank_of.end());
+        loads_.assign(loads.begin(), loads.end());
+        finish_(items.weights, items.total, target, loads_, start_, steps);
+        std::uint64_t const mean = items.total / loads.size() + (items.total % loads.size() != 0 ? 1 : 0);
+        std::uint64_t const waste = target - mean;
+        uneven_.gather(items.weights, start_, loads_, target, waste);
+        std::uint64_t busiest = uneven_.busiest_even();
+        if (uneven_.ranks() > 0) {
+            placement_.reset(uneven_.weights(), uneven_.rank_of(), uneven_.ranks());
+            step_budget part = steps.part(steps.left() / 4);
+            bool const reached = repair_(placement_, target, waste / 4, 0, part);
+            steps.give_back(part);
+            if (!reached) {
+                return false;
+            }
+            placement_.store(uneven_.rank_of());
+            uneven_.scatter(start_);
+            busiest = std::max(busiest, placement_.busiest_load());
+        }
+        std::ranges::copy(start_, rank_of.begin());
+        best.busiest = busiest;
+        return true;
+    }
+
     [[nodiscard]] static std::uint64_t next_target(std::size_t turn, std::uint64_t goal, std::uint64_t missed,
                                                    std::uint64_t busiest) noexcept {
         assert(goal < busiest && missed < busiest);
@@ -105,8 +152,11 @@ class search {
     placement placement_;
     repair repair_;
     exact_fill fill_;
+    exact_finish finish_;
+    uneven_ranks uneven_;
     complete_search complete_;
     std::vector<std::uint32_t> start_;
+    std::vector<std::uint64_t> loads_;
 };
 
 }  // namespace evenkeel::detail

@@ -27,22 +27,24 @@ namespace evenkeel::detail {
     return step_budget{unlimited ? std::numeric_limits<std::uint64_t>::max() : steps};
 }
 
+/// What `options.effort` leaves as good enough of a goal of a million units or more.
+[[nodiscard]] inline std::uint64_t close_to(std::uint64_t goal, std::uint64_t effort) noexcept {
+    constexpr std::uint64_t fine = std::uint64_t{1} << 20;
+    return goal < fine || effort >= goal / 128 ? goal : goal + goal / (128 * std::max<std::uint64_t>(effort, 1));
+}
+
 /// Sends item i of n to rank floor(i * ranks / n).
 ///
 /// For items that weigh nothing and need no search: in the order of the batch and in equal numbers, most stay at home.
 inline void deal_in_turn(std::span<std::uint32_t> rank_of_item, std::size_t ranks) {
     std::size_t const size = rank_of_item.size();
-    std::size_t rank = 0;
-    std::size_t remainder = 0;
-    for (auto& rank_of : rank_of_item) {
-        rank_of = static_cast<std::uint32_t>(rank);
-        // One division for all instead of one for each.
-        rank += ranks / size;
-        remainder += ranks % size;
-        if (remainder >= size) {
-            remainder -= size;
-            ++rank;
-        }
+    std::size_t item = 0;
+    for (std::size_t rank = 0; item < size; ++rank) {
+        // One division per rank instead of one per item.
+        std::size_t const end = ((rank + 1) * size + ranks - 1) / ranks;
+        std::fill_n(rank_of_item.begin() + static_cast<std::ptrdiff_t>(item), end - item,
+                    static_cast<std::uint32_t>(rank));
+        item = end;
     }
 }
 
@@ -51,20 +53,22 @@ inline void solve(buffers& buffers, rank_count ranks, balance_options const& opt
     auto& items = buffers.items;
     std::size_t const size = buffers.weights.size();
     buffers.reserve(size, ranks.value);
-    sort_items("balance", buffers.weights, items);
+    sort_places("balance", buffers.weights, items);
     buffers.rank_of.resize(items.size());
     standing best{.busiest = buffers.longest(items.weights, items.total, ranks.value, buffers.rank_of),
                   .bound = lower_bound(items, ranks.value)};
-    buffers.searching(items, ranks.value, goal_of(best.bound, options.tolerance), buffers.rank_of, best,
-                      steps_for(size, options));
-
-    auto& rank_of_item = buffers.rank_of_item;
-    rank_of_item.resize(size);
-    deal_in_turn(rank_of_item, ranks.value);
-    for (std::size_t item = 0; item < items.size(); ++item) {
-        rank_of_item[items.positions[item]] = buffers.rank_of[item];
+    std::uint64_t goal = goal_of(best.bound, options.tolerance);
+    if (items.size() > complete_search::most_items) {
+        goal = close_to(goal, options.effort);
     }
-    write_plan(rank_of_item, ranks.value, buffers.result.plan);
+    buffers.searching(items, buffers.longest.loads(), goal, buffers.rank_of, best, steps_for(size, options));
+
+    buffers.rank_of_item.resize(size);
+    if (items.size() < size) {
+        deal_in_turn(buffers.rank_of_item, ranks.value);
+    }
+    spread(items, buffers.rank_of, buffers.rank_of_item);
+    write_plan(buffers.rank_of_item, ranks.value, buffers.result.plan);
     buffers.result.quality = {.max_load = best.busiest * items.unit,
                               .total_load = items.total * items.unit,
                               .lower_bound = best.bound * items.unit,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace evenkeel::detail {
@@ -28,27 +29,22 @@ class tournament {
 
     /// Starts with `ranks` idle ranks, at least one.
     void reset(std::size_t ranks) {
-        rank_bits_ = static_cast<unsigned>(std::bit_width(ranks - 1));
-        levels_ = 0;
-        std::size_t size = ranks;
-        std::size_t players = 0;
-        do {
-            starts_[levels_++] = players;
-            size = (size + 3) / 4;
-            players += 4 * size;
-        } while (size > 1);
-        players_.assign(players, std::numeric_limits<Player>::max());
+        start(ranks);
         for (std::size_t rank = 0; rank < ranks; ++rank) {
             players_[rank] = rank;
         }
-        for (std::size_t level = 1; level < levels_; ++level) {
-            for (std::size_t match = 0; starts_[level - 1] + 4 * match < starts_[level]; ++match) {
-                auto const first = players_.begin() + static_cast<std::ptrdiff_t>(starts_[level - 1] + 4 * match);
-                players_[starts_[level] + match] = *std::min_element(first, first + 4);
-            }
-        }
-        winner_ = 0;
+        play();
     }
+
+    /// Starts with the players given, in the order of their ranks.
+    void reset(std::span<Player const> players) {
+        start(players.size());
+        std::ranges::copy(players, players_.begin());
+        play();
+    }
+
+    /// All players as they are now.
+    void store(std::span<Player> players) const { std::copy_n(players_.begin(), players.size(), players.begin()); }
 
     [[nodiscard]] std::uint32_t least_loaded() const noexcept {
         return static_cast<std::uint32_t>(winner_ & ((Player{1} << rank_bits_) - 1));
@@ -72,6 +68,31 @@ class tournament {
     }
 
   private:
+    void start(std::size_t ranks) {
+        rank_bits_ = static_cast<unsigned>(std::bit_width(ranks - 1));
+        levels_ = 0;
+        std::size_t size = ranks;
+        std::size_t players = 0;
+        do {
+            starts_[levels_++] = players;
+            size = (size + 3) / 4;
+            players += 4 * size;
+        } while (size > 1);
+        players_.assign(players, std::numeric_limits<Player>::max());
+    }
+
+    void play() {
+        for (std::size_t level = 1; level < levels_; ++level) {
+            for (std::size_t match = 0; starts_[level - 1] + 4 * match < starts_[level]; ++match) {
+                auto const first = players_.begin() + static_cast<std::ptrdiff_t>(starts_[level - 1] + 4 * match);
+                players_[starts_[level] + match] = *std::min_element(first, first + 4);
+            }
+        }
+        // The last level is one match.
+        auto const final = players_.end() - 4;
+        winner_ = *std::min_element(final, players_.end());
+    }
+
     /// Flipping the last bits of a position leads to the others of its match.
     [[nodiscard]] static Player best_of_others(Player const* players, std::size_t position) noexcept {
         return std::min(std::min(players[position ^ 1], players[position ^ 2]), players[position ^ 3]);
