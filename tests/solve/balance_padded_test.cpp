@@ -39,7 +39,7 @@ TEST(balance_padded, leaves_a_long_sample_alone) {
     auto const lengths = std::vector{900, 100, 500, 400};
     auto const even = evenkeel::balance(lengths, evenkeel::rank_count{2}, evenkeel::padded_cost{});
 
-    EXPECT_EQ(lists(even.plan), (lists_of{{0}, {1, 2, 3}}));
+    EXPECT_EQ(lists(even.plan), (lists_of{{0}, {2, 3, 1}}));
     EXPECT_EQ(even.quality, (quality{.max_load = 1500, .total_load = 2400, .lower_bound = 1500, .ranks = {2}}));
 }
 
@@ -91,8 +91,14 @@ TEST(balance_padded, of_nothing_is_empty_batches) {
 TEST(balance_padded, of_one_rank_pads_everything_to_the_longest) {
     auto const even = balance(std::vector{3, 1, 2}, rank_count{1}, padded_cost{});
 
-    EXPECT_EQ(lists(even.plan), (lists_of{{0, 1, 2}}));
+    EXPECT_EQ(lists(even.plan), (lists_of{{0, 2, 1}}));
     EXPECT_EQ(even.quality.max_load, 9u);
+}
+
+TEST(balance_padded, runs_the_longest_first_and_absent_samples_last) {
+    auto const even = balance(std::vector{0, 1, 3, 2, 0}, rank_count{1}, padded_cost{});
+
+    EXPECT_EQ(lists(even.plan), (lists_of{{2, 3, 1, 0, 4}}));
 }
 
 TEST(balance_padded, breaks_ties_by_position) {

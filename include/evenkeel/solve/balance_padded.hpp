@@ -22,7 +22,7 @@ namespace evenkeel {
 ///
 ///     auto const lengths = std::vector{900, 100, 500, 400};
 ///     auto const even = evenkeel::balance(lengths, evenkeel::rank_count{2}, evenkeel::padded_cost{});
-///     // rank 0: sample 0    rank 1: samples 1, 2 and 3, padded to 500    even.quality.max_load == 1500
+///     // rank 0: sample 0    rank 1: samples 2, 3 and 1, padded to 500    even.quality.max_load == 1500
 ///
 /// Some optimal plan cuts the samples, in falling order, into one run per rank: exchanging samples until it does makes
 /// no rank's longest longer. For a given bound on the load, taking as many of the next samples as fit needs the fewest
@@ -34,8 +34,9 @@ namespace evenkeel {
 /// compares ranks and does not count padding as waste. The gap is 0 unless `options` ask to stop earlier: the default
 /// effort is more than a search can need, where a step is one rank's batch under four bounds.
 ///
-/// Ties, order within a rank and samples that weigh nothing, which are not padded either, are as in `balance` of a
-/// `cost_model`. Ranks may stay idle where a single sample decides.
+/// Ties fall by position. A rank runs its samples longest first; those that weigh nothing, which are not padded either,
+/// come last and stay where they were drawn, if all ranks drew the same number. Ranks may stay idle where a single
+/// sample decides.
 ///
 /// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, an option makes no sense, or
 ///                                there are `options.wishes`.

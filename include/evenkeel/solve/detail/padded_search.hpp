@@ -62,7 +62,7 @@ class padded_search {
         bool met = true;
         for (std::size_t round = 0; high_ > goal_of(low_, tolerance) && (round == 0 || !steps.exhausted()); ++round) {
             std::uint64_t const width = high_ - low_;
-            check(round == 0 ? first_bounds() : met ? likely_bounds() : even_bounds());
+            check(round == 0 ? first_bounds() : met || !enough_ ? likely_bounds() : even_bounds());
             met = !met || high_ - low_ <= width / 5;
             steps.spend(ranks_);
         }
@@ -106,20 +106,22 @@ class padded_search {
     }
 
     /// Around where ranks suffice if their number goes with the reciprocal of the bound, or, as soon as bounds on both
-    /// sides are known, along a straight line between these.
+    /// sides are known, along a straight line between these; then halfway from there to both sides.
     [[nodiscard]] four_bounds likely_bounds() const noexcept {
-        std::uint64_t spread = (high_ - low_) / 16;
         std::uint64_t const start = short_.bound;
-        std::uint64_t offset = 0;
-        if (enough_) {
-            offset = part_of(enough_->bound - start, short_.distance, short_.distance + enough_->distance);
-        } else {
-            offset = part_of(start, short_.distance, 256 * std::uint64_t{ranks_});
-            spread = offset / 4;
+        std::uint64_t const behind = low_ - start;
+        if (!enough_) {
+            std::uint64_t const more = part_of(start, short_.distance, 256 * std::uint64_t{ranks_});
+            std::uint64_t const guess = more - std::min(more, behind);
+            return {above(guess - guess / 4), above(guess), above(guess + guess / 4), above(2 * guess + 1)};
         }
-        std::uint64_t const guess = offset - std::min(offset, low_ - start);
-        return {above(guess - std::min(guess, spread)), above(guess - std::min(guess, spread / 8)),
-                above(guess + spread / 8), above(guess + spread)};
+        std::uint64_t const offset =
+            part_of(enough_->bound - start, short_.distance, short_.distance + enough_->distance);
+        std::uint64_t const width = high_ - low_;
+        std::uint64_t const guess = std::min(offset - std::min(offset, behind), width);
+        std::uint64_t const spread = width / 32;
+        return {above((guess - std::min(guess, spread)) / 2), above(guess - std::min(guess, spread)),
+                above(guess + spread), above(guess + (width - guess) / 2)};
     }
 
     /// A bound that is worth a check: below what is known to suffice.
