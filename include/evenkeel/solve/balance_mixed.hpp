@@ -33,8 +33,8 @@ namespace evenkeel {
 /// partition is tried.
 ///
 /// `quality.lower_bound` counts padding only where it is provable: it is mostly the mean without any, so a gap of some
-/// thousandths may well be the optimum. Loads, mean, ties, order and samples that weigh nothing are as for a
-/// `padded_model`.
+/// thousandths may well be the optimum. Loads and mean are as for a `padded_model`; ties, order and samples that weigh
+/// nothing as for a `cost_model`.
 ///
 /// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, or an option makes no sense.
 /// @throws std::overflow_error    if a weight, the load of a rank or their sum does not fit into 64 bits.

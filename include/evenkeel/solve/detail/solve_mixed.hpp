@@ -26,7 +26,7 @@ namespace evenkeel::detail {
 inline std::uint64_t place_mixed(buffers& buffers, std::size_t ranks, balance_options const& options) {
     auto& [padded, sizes, searching, exchanging, complete, cursors, loads] = buffers.mixed;
     // A local search of a large batch comes to an end by itself only after long.
-    constexpr std::uint64_t most_exchanging = std::uint64_t{1} << 18;
+    constexpr std::uint64_t most_exchanging = std::uint64_t{1} << 16;
 
     std::uint64_t bound = mixed_bound(sizes, ranks);
     std::uint64_t const goal = goal_of(bound, options.tolerance);
