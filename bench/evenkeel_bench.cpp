@@ -4,8 +4,9 @@
 //     evenkeel_bench [--traces=DIR] [options of Google Benchmark]
 //
 // A row is called `<question>/<subject>/<workload>/<ranks>x<samples per rank>`. Questions: `balance` and
-// `balance_attention` (balance.hpp), `relabel` (relabel.hpp), `plan_cluster` (planning.hpp). Workloads are made up, or with
-// --traces the phases of the *.csv files in DIR, called `<file>.<phase>`.
+// `balance_attention` (balance.hpp), `balance_padded`, `balance_padded_attention` and `balance_mixed` (padded.hpp),
+// `relabel` (relabel.hpp), `plan_cluster` (planning.hpp). Workloads are made up, or with --traces the phases of the *.csv
+// files in DIR, called `<file>.<phase>`.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -20,6 +21,7 @@
 #include "balance.hpp"
 #include "batches.hpp"
 #include "examples/support/input_error.hpp"
+#include "padded.hpp"
 #include "planning.hpp"
 #include "relabel.hpp"
 
@@ -50,6 +52,7 @@ void add_made_up() {
     }
     for (auto const& batches : bench::made_up_batches(balanced)) {
         bench::add_balance_rows(batches);
+        bench::add_padded_rows(batches);
     }
     constexpr std::array<bench::shape, 4> relabelled{{{64, 40}, {256, 40}, {2560, 40}, {2560, 8}}};
     for (auto const& batches : bench::made_up_batches(relabelled)) {
@@ -61,6 +64,7 @@ void add_real(std::string const& folder) {
     constexpr std::array<bench::shape, 5> shapes{{{64, 40}, {256, 40}, {256, 8}, {64, 16}, {2560, 8}}};
     for (auto const& batches : bench::batches_of_traces(folder, shapes)) {
         bench::add_balance_rows(batches);
+        bench::add_padded_rows(batches);
         bench::add_relabel_rows(batches);
     }
 }
