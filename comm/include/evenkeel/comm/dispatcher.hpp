@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/comm/communicator.hpp>
+#include <evenkeel/comm/deadline.hpp>
+#include <evenkeel/comm/dispatcher_fields.hpp>
+#include <evenkeel/comm/dispatcher_record.hpp>
+#include <evenkeel/comm/dispatcher_statistics.hpp>
+#include <evenkeel/comm/dispatcher_step.hpp>
+#include <evenkeel/orchestrate/options.hpp>
+#include <evenkeel/orchestrate/phase.hpp>
+
+namespace evenkeel::comm {
+
+/// How a dispatcher works. All but the callbacks is the same on every rank.
+///
+/// Callbacks are called on the dispatcher's thread, `log` on that of the caller; what they throw surfaces on `wait`.
+struct dispatcher_options {
+    orchestrate_options plan = {};
+
+    /// Whether a step is prepared on a thread of the dispatcher's own. Otherwise in `wait`, and nothing is hidden.
+    bool overlap = true;
+
+    std::uint64_t first_step = 0;
+
+    /// Gathers `mine.size()` bytes of every rank into `all`, in order of rank: for trainers that have a cheap way for
+    /// small messages, such as Gloo. Default: over the communicator.
+    std::function<void(std::span<std::byte const> mine, std::span<std::byte> all)> gather = {};
+
+    /// Gives room for what arrives of a field, such as from a tensor; lives as long as the step. Default: buffers of the
+    /// dispatcher's own, which only grow.
+    std::function<std::span<std::byte>(std::size_t field, std::size_t bytes)> allocate = {};
+
+    /// Is told about every step that `wait` returns.
+    std::function<void(step_statistics const&)> log = {};
+};
+
+/// Balancing that hides behind the step: while one step computes, the next one's lengths are gathered, its phases are
+/// planned and its raw inputs moved.
+///
+///     evenkeel::comm::dispatcher dispatch{world, phases, 30s};            // lives as long as training
+///     auto next = dispatch.prepare(samples, fields);                      // returns at once
+///     for (...) {
+///         auto step = next.wait(30s);                                     // here already, if the last step took longer
+///         next = dispatch.prepare(samples_of_next_step, fields_of_next_step);
+///         auto const images = step.arrived(0);                            // encode them, then
+///         step.forward(vision, outputs).wait(30s);                        // to the LLM; gradients come back with
+///         step.backward(vision, gradients).wait(30s);
+///     }
+///
+/// Batch post-balancing as in OrchMLLM (arXiv 2503.23830). All raw fields of all phases travel in one message per peer, of
+/// sizes that follow from the plan. Steps are prepared one after the other in the order of the calls, over a communicator
+/// of their own, so operations have one order on every rank, whatever the timing.
+///
+/// At most two steps exist at a time: the one that computes and the next. Nothing is thrown out of the thread: what goes
+/// wrong surfaces on `wait`, on every rank, and from then on in `prepare`. One object per rank, used by one thread at a
+/// time; steps may be used by others. Over MPI, a trainer that calls MPI itself needs `MPI_THREAD_MULTIPLE`.
+class dispatcher {
+  public:
+    /// Collective over `world`, which is only used here; blocks. The LLM is the last of `phases`.
+    ///
+    /// @throws std::invalid_argument  if there is no phase.
+    /// @throws comm::error            as `communicator::split`.
+    dispatcher(communicator& world, std::vector<phase> phases, deadline until, dispatcher_options options = {});
+    dispatcher(dispatcher&&) noexcept;
+    dispatcher& operator=(dispatcher&&) noexcept;
+    /// Gives up what is on its way, and joins the thread.
+    ~dispatcher();
+
+    /// Begins to prepare a step. Collective: every rank calls it for the same step, also one without samples.
+    ///
+    /// @param samples  Read before the call returns.
+    /// @param fields   The same on every rank but for the buffers, which belong to the step until its `wait` returns.
+    /// @throws std::invalid_argument  if two steps exist already.
+    /// @throws                        what has gone wrong before.
+    [[nodiscard]] prepared_step prepare(drawn_samples const& samples, std::span<step_field const> fields);
+
+    /// Prepares a step that was recorded, with its plans and number; the next to be prepared is the one after it.
+    /// Collective, likewise. No length is gathered.
+    ///
+    /// The record is read before the call returns. `wait` throws `std::invalid_argument` if it does not belong to these
+    /// phases and ranks.
+    [[nodiscard]] prepared_step replay(step_record const& record, std::span<step_field const> fields);
+
+    /// Whether nothing has gone wrong so far.
+    [[nodiscard]] bool usable() const;
+
+  private:
+    std::shared_ptr<dispatcher_core> core_;
+};
+
+}  // namespace evenkeel::comm

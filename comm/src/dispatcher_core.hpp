@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <evenkeel/comm/communicator.hpp>
+#include <evenkeel/comm/dispatcher.hpp>
+#include <evenkeel/core/layout.hpp>
+#include <evenkeel/orchestrate/step.hpp>
+
+#include "dispatcher_cargo.hpp"
+#include "dispatcher_metadata.hpp"
+
+namespace evenkeel::comm {
+
+/// A transfer of outputs or gradients, with its memory.
+struct output_transfer {
+    cargo load;
+    bool taken = false;
+    /// Room for the `transfer` that works on it, so that none is allocated.
+    alignas(std::max_align_t) std::array<std::byte, 128> object{};
+};
+
+/// The memory of one step after the other. What the dispatcher's thread writes here, others read once the step is done.
+struct dispatcher_slot {
+    enum class stage : std::uint8_t { unused, queued, done, failed };
+
+    struct stored_field {
+        std::string name;
+        step_field what;  ///< but for its name
+    };
+
+    // Guarded by the mutex of the core.
+    stage at = stage::unused;
+    std::size_t users = 0;  ///< the handle and the transfers that are on their way
+
+    std::uint64_t number = 0;
+    std::exception_ptr refusal;  ///< why this rank cannot take part
+    std::optional<step_record> recorded;
+    step_metadata metadata;
+    std::vector<stored_field> fields;
+    std::size_t field_count = 0;
+
+    step_samples samples;
+    planned_step plan;
+    std::uint64_t hash = 0;
+    std::vector<layout> units_at_home;  ///< of each encoder
+    std::vector<layout> units_at_llm;
+    std::vector<std::vector<std::uint64_t>> output_rows;  ///< of each phase, per item
+
+    cargo raw;
+    std::vector<std::size_t> cargo_of;  ///< the number of each field in `raw`
+    std::vector<growing_bytes> memory;  ///< of each field
+    std::vector<std::span<std::byte>> arrived;
+    step_statistics statistics;
+
+    // Guarded by the mutex of the core.
+    std::deque<output_transfer> transfers;
+};
+
+/// What a dispatcher and its steps share: the thread, the communicators, and two slots.
+class dispatcher_core {
+  public:
+    dispatcher_core(communicator& world, std::vector<phase> phases, deadline until, dispatcher_options options);
+    dispatcher_core(dispatcher_core const&) = delete;
+    dispatcher_core& operator=(dispatcher_core const&) = delete;
+    ~dispatcher_core() { stop(); }
+
+    void start();
+    void stop() noexcept;
+
+    dispatcher_slot& prepare(drawn_samples const& samples, std::span<step_field const> fields);
+    dispatcher_slot& replay(step_record const& record, std::span<step_field const> fields);
+    [[nodiscard]] bool usable();
+
+    [[nodiscard]] bool ready(dispatcher_slot const& slot);
+    void wait(dispatcher_slot& slot, deadline until);
+    /// A step that nobody has waited for.
+    void give_up(dispatcher_slot& slot) noexcept;
+    void leave(dispatcher_slot& slot) noexcept;
+
+    enum class direction : bool { forward, backward };
+    /// @param self  This object, for the transfer to keep.
+    [[nodiscard]] pending move_outputs(std::shared_ptr<dispatcher_core> self, dispatcher_slot& slot, direction way,
+                                       std::size_t encoder, std::span<output_field const> fields, stream on);
+    void release(dispatcher_slot& slot, output_transfer& transfer) noexcept;
+    [[nodiscard]] output_rows rows_of(dispatcher_slot const& slot, std::size_t encoder) const;
+
+    /// Nothing can be done from here on. Tells the other ranks, unless they know.
+    void fail(std::exception_ptr fault, bool told) noexcept;
+
+  private:
+    [[nodiscard]] dispatcher_slot& take_slot(std::span<step_field const> fields);
+    void enqueue(dispatcher_slot& slot);
+    void work() noexcept;
+    /// One step from lengths to bytes. @throws what went wrong, after the others have been told
+    void process(dispatcher_slot& slot, deadline until);
+    void process_next(deadline until) noexcept;
+    void gather(dispatcher_slot& slot, deadline until);
+    void make_plan(dispatcher_slot& slot);
+    void make_cargo(dispatcher_slot& slot);
+    void note(dispatcher_slot& slot);
+    [[nodiscard]] std::uint64_t statement_of(dispatcher_slot const& slot) const;
+    void complete(pending& transfer, deadline until);
+    [[nodiscard]] std::span<std::uint64_t const> rows_of(dispatcher_slot const& slot, step_field const& field) const;
+
+    [[nodiscard]] std::size_t encoders() const noexcept { return phases_.size() - 1; }
+
+    std::vector<phase> phases_;
+    dispatcher_options options_;
+    std::uint64_t job_ = 0;  ///< fingerprint of phases and options
+    std::unique_ptr<communicator> family_;
+    std::unique_ptr<communicator> raw_;
+    std::unique_ptr<communicator> forward_;
+    std::unique_ptr<communicator> backward_;
+    std::uint64_t next_number_;
+
+    // Of the thread, or of `wait` where there is none.
+    std::vector<std::uint64_t> block_;
+    std::vector<std::uint64_t> blocks_;
+    std::size_t block_words_ = 64;
+
+    std::mutex mutex_;
+    std::condition_variable to_thread_;
+    std::condition_variable to_callers_;
+    std::array<dispatcher_slot, 2> slots_;
+    std::array<dispatcher_slot*, 2> queue_{};
+    std::size_t queued_ = 0;
+    std::exception_ptr fault_;
+    bool waited_for_ = false;
+    bool expired_ = false;
+    bool dropped_ = false;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+}  // namespace evenkeel::comm

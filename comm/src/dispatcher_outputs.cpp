@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+#include <new>
+#include <utility>
+
+#include <evenkeel/comm/error.hpp>
+#include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/errors.hpp>
+#include <evenkeel/core/fingerprint.hpp>
+
+#include "dispatcher_core.hpp"
+
+namespace evenkeel::comm {
+
+namespace {
+
+/// Outputs or gradients on their way, in memory of the slot.
+class moving_outputs final : public transfer {
+  public:
+    moving_outputs(std::shared_ptr<dispatcher_core> core, dispatcher_slot& slot, output_transfer& memory, pending inner,
+                   std::exception_ptr refusal)
+        : core_{std::move(core)},
+          slot_{slot},
+          memory_{memory},
+          inner_{std::move(inner)},
+          refusal_{std::move(refusal)} {}
+
+    bool ready() override {
+        if (!done_) {
+            complete([&] { done_ = inner_.ready(); });
+        }
+        return done_;
+    }
+
+    void wait(deadline until) override {
+        if (!done_) {
+            complete([&] {
+                inner_.wait(until);
+                done_ = true;
+            });
+        }
+    }
+
+    static void* operator new(std::size_t, output_transfer& memory) noexcept { return memory.object.data(); }
+    static void operator delete(void*, output_transfer&) noexcept {}
+    /// The memory is the slot's, and the slot goes with the core.
+    static void operator delete(moving_outputs* self, std::destroying_delete_t) noexcept {
+        auto const core = std::move(self->core_);
+        auto& slot = self->slot_;
+        auto& memory = self->memory_;
+        self->~moving_outputs();
+        core->release(slot, memory);
+    }
+
+  private:
+    template <class Step>
+    void complete(Step step) {
+        try {
+            step();
+        } catch (error const& caught) {
+            if (!caught.can_go_on()) {
+                core_->fail(std::current_exception(), false);
+            } else if (refusal_ != nullptr) {
+                std::rethrow_exception(refusal_);
+            }
+            throw;
+        }
+        if (done_) {
+            memory_.load.unpack();
+        }
+    }
+
+    std::shared_ptr<dispatcher_core> core_;
+    dispatcher_slot& slot_;
+    output_transfer& memory_;
+    pending inner_;
+    std::exception_ptr refusal_;
+    bool done_ = false;
+};
+
+static_assert(sizeof(moving_outputs) <= sizeof(output_transfer::object));
+
+}  // namespace
+
+void dispatcher_core::release(dispatcher_slot& slot, output_transfer& transfer) noexcept {
+    std::lock_guard const lock{mutex_};
+    transfer.taken = false;
+    --slot.users;
+}
+
+output_rows dispatcher_core::rows_of(dispatcher_slot const& slot, std::size_t encoder) const {
+    if (encoder >= encoders()) {
+        throw_invalid("rows_of", "encoder", encoder, "one of the " + std::to_string(encoders()) + " encoders");
+    }
+    output_rows result;
+    auto const& rows = slot.output_rows[encoder];
+    for (std::size_t unit = 0; unit < rows.size(); ++unit) {
+        auto const id = to_id<item_id>(unit);
+        result.at_encoder += slot.plan.phases[encoder].layout[id].rank == raw_->rank() ? rows[unit] : 0;
+        result.at_llm += slot.units_at_llm[encoder][id].rank == raw_->rank() ? rows[unit] : 0;
+    }
+    return result;
+}
+
+pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dispatcher_slot& slot, direction way,
+                                      std::size_t encoder, std::span<output_field const> fields, stream on) {
+    bool const forward = way == direction::forward;
+    char const* const name = forward ? "forward" : "backward";
+    if (encoder >= encoders()) {
+        throw_invalid(name, "encoder", encoder, "one of the " + std::to_string(encoders()) + " encoders");
+    }
+    output_transfer* memory = nullptr;
+    {
+        std::lock_guard const lock{mutex_};
+        if (fault_ != nullptr) {
+            std::rethrow_exception(fault_);
+        }
+        for (auto& one : slot.transfers) {
+            memory = memory == nullptr && !one.taken ? &one : memory;
+        }
+        if (memory == nullptr) {
+            memory = &slot.transfers.emplace_back();
+        }
+        memory->taken = true;
+        ++slot.users;
+    }
+    auto& load = memory->load;
+    std::exception_ptr refusal;
+    fingerprint statement;
+    statement.add(slot.number).add(slot.hash).add(std::uint64_t{encoder}).add(std::uint64_t{fields.size()});
+    try {
+        auto const& at_encoder = slot.plan.phases[encoder].layout;
+        auto const& at_llm = slot.units_at_llm[encoder];
+        load.clear(raw_->rank());
+        load.add_move(forward ? at_encoder : at_llm, forward ? at_llm : at_encoder);
+        for (std::size_t number = 0; number < fields.size(); ++number) {
+            auto const& field = fields[number];
+            statement.add(field.name).add(field.columns).add(field.element_bytes).add(field.planes);
+            load.add_field({.rows = slot.output_rows[encoder],
+                            .row_bytes = checked_multiply(field.columns, field.element_bytes, "the size of a row"),
+                            .planes = field.planes,
+                            .source = field.source,
+                            .target = field.target});
+            auto const require = [&](char const* buffer, std::size_t found, std::uint64_t expected) {
+                if (found != expected) {
+                    throw_invalid(name, element("fields", number) + buffer, found,
+                                  "the " + std::to_string(expected) + " bytes of this rank's units");
+                }
+            };
+            require(".source.size()", field.source.size(), load.source_bytes(number));
+            require(".target.size()", field.target.size(), load.target_bytes(number));
+        }
+        load.pack();
+    } catch (...) {
+        refusal = std::current_exception();
+        load.leave_out();
+    }
+    auto& moved = forward ? slot.statistics.output_bytes_sent : slot.statistics.gradient_bytes_sent;
+    moved += load.bytes_sent();
+    auto& over = forward ? *forward_ : *backward_;
+    try {
+        auto inner = over.exchange(load.sends(), load.receives(), on,
+                                   {.operation = name, .value = statement.value(), .refused = refusal != nullptr});
+        return pending{std::unique_ptr<transfer>{
+            new (*memory) moving_outputs{std::move(self), slot, *memory, std::move(inner), std::move(refusal)}}};
+    } catch (...) {
+        release(slot, *memory);
+        throw;
+    }
+}
+
+}  // namespace evenkeel::comm
