@@ -12,6 +12,7 @@
 #include <evenkeel/cost/linear.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
+#include <evenkeel/orchestrate/detail/whole_samples.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/place/relabel.hpp>
 #include <evenkeel/solve/balance.hpp>
@@ -64,6 +65,9 @@ class phase_planner {
 
     void stay(phase_task const& task, phase const& phase, group_view const& view, double tolerance,
               phase_answer& answer) {
+        if (task.several_units) {
+            whole_samples_(task, view, tolerance, phase.effort, where_);
+        }
         auto const& kept =
             rebalance(staying_, task.weights, where_, view.instances(), linear_cost{},
                       {.tolerance = tolerance, .effort = phase.effort, .bytes = task.bytes, .classes = task.classes});
@@ -77,6 +81,7 @@ class phase_planner {
     }
 
     layout where_;
+    whole_samples whole_samples_;
     workspace balancing_;
     relabel_workspace relabelling_;
     rebalance_workspace staying_;
