@@ -55,9 +55,9 @@ std::string time_packing(std::uint64_t bytes, std::size_t rounds) {
             pieces = comm::pieces_kept(order, std::span{&before, 1}, std::span{&after, 1});
         }));
         packing.push_back(seconds([&] {
-            for (auto const& one : pieces) {
-                comm::copy_piece(source, one.first, target, one.second, one.bytes);
-            }
+            comm::copy_pieces(
+                pieces, [&](comm::piece const&) { return std::span<std::byte const>{source}; },
+                [&](comm::piece const&) { return std::span{target}; });
         }));
     }
     return fmt::format("# {} samples of {} bytes: memcpy {:.1f} GB/s, packing at {:.3f} of it, planned in {:.1f} ms\n",

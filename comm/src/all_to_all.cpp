@@ -105,9 +105,9 @@ class local_part {
         arriving_ = pieces_of(wire.receives, arriving);
         received_.resize(wire.receives.bytes());
         sent_.resize(wire.sends.bytes());
-        for (auto const& piece : pieces_of(wire.sends, leaving)) {
-            copy_piece(sources_[piece.field], piece.second, sent_, piece.first, piece.bytes);
-        }
+        copy_pieces(
+            pieces_of(wire.sends, leaving), [&](piece const& one) { return sources_[one.field]; },
+            [&](piece const&) { return std::span{sent_}; }, true);
         for (std::size_t m = 0; m < wire.sends.size(); ++m) {
             sends_.push_back({wire.sends.peers[m], part(std::span<std::byte const>{sent_}, wire.sends, m)});
         }
@@ -122,12 +122,11 @@ class local_part {
 
     /// Fills the targets: with what stays, and with what has arrived.
     void unpack() {
-        for (auto const& piece : kept_) {
-            copy_piece(sources_[piece.field], piece.first, targets_[piece.field], piece.second, piece.bytes);
-        }
-        for (auto const& piece : arriving_) {
-            copy_piece(received_, piece.first, targets_[piece.field], piece.second, piece.bytes);
-        }
+        auto const target_of = [&](piece const& one) { return targets_[one.field]; };
+        copy_pieces(
+            kept_, [&](piece const& one) { return sources_[one.field]; }, target_of);
+        copy_pieces(
+            arriving_, [&](piece const&) { return std::span<std::byte const>{received_}; }, target_of);
     }
 
   private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <limits>
@@ -75,11 +74,12 @@ class memory_shelf {
 };
 
 void carry_out(std::vector<local_copy> const& copies) {
+    std::uint64_t bytes = 0;
     for (auto const& one : copies) {
-        std::memcpy(one.to, one.from, one.bytes);
+        bytes += one.bytes;
     }
+    copy_all(copies.size(), bytes, [&](std::size_t number) { return copies[number]; });
 }
-
 /// @throws std::invalid_argument  unless `messages` are those of `all` for which `is_mine` holds.
 template <class Message, class IsMine, class Peer>
 void require_part_of(pair_traffic const& all, std::string_view argument, std::span<Message const> messages,

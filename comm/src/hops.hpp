@@ -12,18 +12,13 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/rearrange/passages.hpp>
 
-namespace evenkeel::comm {
+#include "copy.hpp"
 
-/// Bytes that move within this rank, before a hop or after it.
-struct local_copy {
-    std::byte const* from = nullptr;
-    std::byte* to = nullptr;
-    std::size_t bytes = 0;
-};
+namespace evenkeel::comm {
 
 /// One rank's part in one hop of an exchange. Peers are ranks of the world.
 struct hop {
-    std::vector<local_copy> before;
+    std::vector<local_copy> before;  ///< within this rank; likewise `after`
     std::vector<outgoing> sends;
     std::vector<incoming> receives;
     std::vector<local_copy> after;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,6 +10,8 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/rearrange/exchange.hpp>
 #include <evenkeel/rearrange/field.hpp>
+
+#include "copy.hpp"
 
 namespace evenkeel::comm {
 
@@ -44,10 +45,21 @@ struct piece {
     std::uint64_t bytes = 0;
 };
 
-/// Copies `bytes` at `from` in one buffer to `to` in another.
-inline void copy_piece(std::span<std::byte const> source, std::uint64_t from, std::span<std::byte> target,
-                       std::uint64_t to, std::uint64_t bytes) {
-    std::ranges::copy(source.subspan(from, bytes), target.subspan(to, bytes).begin());
+/// Copies each piece from its `first` place in `source_of(piece)` to its `second` place in `target_of(piece)`.
+///
+/// @param backwards  From `second` to `first`.
+template <class Source, class Target>
+void copy_pieces(std::span<piece const> pieces, Source source_of, Target target_of, bool backwards = false) {
+    std::uint64_t total = 0;
+    for (auto const& one : pieces) {
+        total += one.bytes;
+    }
+    copy_all(pieces.size(), total, [&](std::size_t number) -> local_copy {
+        auto const& one = pieces[number];
+        auto const source = source_of(one).subspan(backwards ? one.second : one.first, one.bytes);
+        auto const target = target_of(one).subspan(backwards ? one.first : one.second, one.bytes);
+        return {source.data(), target.data(), source.size()};
+    });
 }
 
 /// The pieces of all messages, `first` in the messages' own buffer, `second` in the buffer of the field.
