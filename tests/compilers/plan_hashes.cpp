@@ -184,7 +184,8 @@ int main() {
         print_balance(suite, "attention + fixed", evenkeel::attention_cost{.quadratic = 2, .fixed = 500});
         print_balance(suite, "padded", evenkeel::padded_cost{.fixed = 9});
         print_balance(suite, "padded attention", evenkeel::padded_cost{.linear = 24'576, .quadratic = 1});
-        print_balance(suite, "conv + attention", evenkeel::conv_attention_cost{.padded = 4'915, .linear = 24'576, .quadratic = 1});
+        print_balance(suite, "conv + attention",
+                      evenkeel::conv_attention_cost{.padded = 4'915, .linear = 24'576, .quadratic = 1});
         print_moves(suite);
     }
     print_clusters();
