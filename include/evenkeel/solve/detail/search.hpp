@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/solve/detail/complete_search.hpp>
+#include <evenkeel/solve/detail/dual_feasible.hpp>
 #include <evenkeel/solve/detail/exact_fill.hpp>
 #include <evenkeel/solve/detail/exact_finish.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
@@ -31,7 +33,8 @@ struct standing {
 /// and what is uneven after that is repaired; nearly always that is all. Otherwise one target load after the other is
 /// aimed at: one close to the goal, where most batches succeed at little cost; the goal itself; then halfway between the
 /// best placement and the highest target that was missed. With many items per rank each try goes on from the placement at
-/// hand. With fewer than five, exchanges have too little to choose from, so each try starts anew by filling ranks exactly.
+/// hand. With fewer than five, exchanges have too little to choose from, so each try starts anew by filling ranks exactly;
+/// in between, both ways are gone. After the first miss, dual feasible functions may raise the bound, and the goal with it.
 class search {
   public:
     void reserve(std::size_t items, std::size_t ranks) {
@@ -41,6 +44,7 @@ class search {
         finish_.reserve(items, ranks);
         uneven_.reserve(items, ranks);
         complete_.reserve(ranks);
+        prove_.reserve(items);
         start_.reserve(items);
         loads_.reserve(ranks);
     }
@@ -70,14 +74,31 @@ class search {
             }
             steps.give_back(half);
         }
-        bool const sparse = items.size() < 5 * ranks;
-        if (!sparse) {
-            if (finish(items, loads, goal, rank_of, best, steps)) {
-                return;
-            }
-            placement_.reset(items.weights, rank_of, ranks);
+        bool const dense = items.size() >= 5 * ranks;
+        if (dense && finish(items, loads, goal, rank_of, best, steps)) {
+            return;
         }
-        std::uint64_t const mean = items.total / ranks + (items.total % ranks != 0 ? 1 : 0);
+        proved_ = best.bound == 0 || items.size() > 10 * ranks;
+        placement_.reset(items.weights, rank_of, ranks);
+        bool const both = dense && items.size() < 13 * ranks;
+        if (dense) {
+            step_budget part = steps.part(both ? steps.left() / 4 * 3 : steps.left());
+            aim(&search::go_on, items, goal, rank_of, best, part);
+            steps.give_back(part);
+        }
+        if (!dense || both) {
+            aim(&search::start_anew, items, goal, rank_of, best, steps);
+        }
+    }
+
+  private:
+    /// A try at a target load: whether it reaches it.
+    using attempt = bool (search::*)(sorted_items const& items, std::uint64_t target, std::size_t turn,
+                                     std::span<std::uint32_t> rank_of, standing& best, step_budget& steps);
+
+    /// Aims at one target load after the other, until the goal is reached or nothing is left to try.
+    void aim(attempt reach, sorted_items const& items, std::uint64_t& goal, std::span<std::uint32_t> rank_of,
+             standing& best, step_budget& steps) {
         std::uint64_t const share = steps.left() / 4;
         std::uint64_t missed = goal - 1;
         bool last = false;
@@ -85,20 +106,12 @@ class search {
             std::uint64_t const target = next_target(turn, goal, missed, best.busiest);
             last = target == missed;
             step_budget part = steps.part(last ? steps.left() : share);
-            if (sparse) {
-                start_.resize(items.size());
-                fill_(items.weights, items.total, ranks, target, start_, part);
-                placement_.reset(items.weights, start_, ranks);
-                part.spend(items.size());
-            }
-            bool const reached = repair_(placement_, target, (target - mean) / 4, turn, part);
+            bool const reached = (this->*reach)(items, target, turn, rank_of, best, part);
             steps.give_back(part);
             if (!reached) {
                 missed = std::max(missed, target);
-            }
-            if (std::uint64_t const busiest = placement_.busiest_load(); busiest < best.busiest) {
-                best.busiest = busiest;
-                placement_.store(rank_of);
+                goal += raise_bound(items, placement_.ranks(), best, steps);
+                missed = std::max(missed, goal - 1);
             }
             if (best.busiest <= missed) {
                 // With other partners or more steps, what was missed is met after all; so may be what is lower.
@@ -108,20 +121,18 @@ class search {
         }
     }
 
-  private:
     /// Places the lightest items anew and repairs what is uneven then; whether that reaches the target.
     bool finish(sorted_items const& items, std::span<std::uint64_t const> loads, std::uint64_t target,
                 std::span<std::uint32_t> rank_of, standing& best, step_budget& steps) {
         start_.assign(rank_of.begin(), rank_of.end());
         loads_.assign(loads.begin(), loads.end());
         finish_(items.weights, items.total, target, loads_, start_, steps);
-        std::uint64_t const mean = items.total / loads.size() + (items.total % loads.size() != 0 ? 1 : 0);
-        std::uint64_t const waste = target - mean;
+        std::uint64_t const waste = target - mean_load(items, loads.size());
         uneven_.gather(items.weights, start_, loads_, target, waste);
         std::uint64_t busiest = uneven_.busiest_even();
         if (uneven_.ranks() > 0) {
             placement_.reset(uneven_.weights(), uneven_.rank_of(), uneven_.ranks());
-            step_budget part = steps.part(steps.left() / 4);
+            step_budget part = steps.part(steps.left() / 8);
             bool const reached = repair_(placement_, target, waste / 4, 0, part);
             steps.give_back(part);
             if (!reached) {
@@ -134,6 +145,45 @@ class search {
         std::ranges::copy(start_, rank_of.begin());
         best.busiest = busiest;
         return true;
+    }
+
+    /// Repairs the placement at hand; whether it reaches the target.
+    bool go_on(sorted_items const& items, std::uint64_t target, std::size_t turn, std::span<std::uint32_t> rank_of,
+               standing& best, step_budget& steps) {
+        std::uint64_t const waste = target - mean_load(items, placement_.ranks());
+        bool const reached = repair_(placement_, target, waste / 4, turn, steps);
+        if (std::uint64_t const busiest = placement_.busiest_load(); busiest < best.busiest) {
+            best.busiest = busiest;
+            placement_.store(rank_of);
+        }
+        return reached;
+    }
+
+    /// The same after filling the ranks anew.
+    bool start_anew(sorted_items const& items, std::uint64_t target, std::size_t turn, std::span<std::uint32_t> rank_of,
+                    standing& best, step_budget& steps) {
+        std::size_t const ranks = placement_.ranks();
+        start_.resize(items.size());
+        fill_(items.weights, items.total, ranks, target, start_, steps);
+        placement_.reset(items.weights, start_, ranks);
+        steps.spend(items.size());
+        return go_on(items, target, turn, rank_of, best, steps);
+    }
+
+    /// By how much a closer look at a few items per rank raises the bound, the first time.
+    std::uint64_t raise_bound(sorted_items const& items, std::size_t ranks, standing& best, step_budget& steps) {
+        if (std::exchange(proved_, true)) {
+            return 0;
+        }
+        step_budget part = steps.part(steps.left() / 2);
+        std::uint64_t const raised = prove_(items.weights, ranks, best.bound, best.busiest, part);
+        steps.give_back(part);
+        return raised - std::exchange(best.bound, raised);
+    }
+
+    /// Rounded up.
+    [[nodiscard]] static std::uint64_t mean_load(sorted_items const& items, std::size_t ranks) noexcept {
+        return items.total / ranks + (items.total % ranks != 0 ? 1 : 0);
     }
 
     [[nodiscard]] static std::uint64_t next_target(std::size_t turn, std::uint64_t goal, std::uint64_t missed,
@@ -155,6 +205,8 @@ class search {
     exact_finish finish_;
     uneven_ranks uneven_;
     complete_search complete_;
+    dual_feasible prove_;
+    bool proved_ = false;
     std::vector<std::uint32_t> start_;
     std::vector<std::uint64_t> loads_;
 };

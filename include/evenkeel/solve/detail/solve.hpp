@@ -61,7 +61,9 @@ inline void solve(buffers& buffers, rank_count ranks, balance_options const& opt
     if (items.size() > complete_search::most_items) {
         goal = close_to(goal, options.effort);
     }
-    buffers.searching(items, buffers.longest.loads(), goal, buffers.rank_of, best, steps_for(size, options));
+    // Samples that weigh nothing leave their steps to the others.
+    auto const steps = steps_for(items.size() * 7 / 4, options);
+    buffers.searching(items, buffers.longest.loads(), goal, buffers.rank_of, best, steps);
 
     buffers.rank_of_item.resize(size);
     if (items.size() < size) {
