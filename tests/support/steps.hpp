@@ -101,7 +101,7 @@ inline void spread_outputs(seeded& random, step_samples& samples, std::vector<ph
         if (random.up_to(1) == 0) {
             one.cost = attention_cost{.linear = 3, .quadratic = 1};
         }
-        one.method = random.up_to(2) == 0 ? phase_method::scratch : phase_method::stay;
+        one.method = random.up_to(1) == 0 ? phase_method::stay : static_cast<phase_method>(random.between(1, 2));
         one.tolerance = random.up_to(1) == 0 ? 0.0 : 1e-2;
         phases.push_back(std::move(one));
         if (number == encoders) {

@@ -36,7 +36,7 @@ class phase_planner {
     void operator()(phase_task const& task, phase const& phase, group_view const& view, double tolerance,
                     phase_answer& answer) {
         locate(task, view);
-        if (phase.method == phase_method::scratch) {
+        if (phase.method != phase_method::stay) {
             from_scratch(task, phase, view, tolerance, answer);
         } else {
             stay(task, phase, view, tolerance, answer);
@@ -58,8 +58,11 @@ class phase_planner {
         auto const& even = balance(balancing_, task.weights, view_ranks(view), linear_cost{},
                                    {.tolerance = tolerance, .effort = phase.effort});
         answer.quality = even.quality;
-        auto const& close = relabel(relabelling_, even.plan, where_, view.instances(), task.bytes);
-        write_ranks(close.plan, answer.rank_of);
+        if (phase.method == phase_method::relabel) {
+            write_ranks(relabel(relabelling_, even.plan, where_, view.instances(), task.bytes).plan, answer.rank_of);
+        } else {
+            write_ranks(even.plan, answer.rank_of);
+        }
         answer.from_scratch = true;
     }
 
