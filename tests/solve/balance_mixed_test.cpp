@@ -171,6 +171,9 @@ TEST(balance_mixed, refuses_values_that_make_no_sense) {
     EXPECT_THROW((void)balance(std::vector{-1}, rank_count{1}, fifth), std::invalid_argument);
     EXPECT_THROW((void)balance(std::vector{1}, rank_count{1}, fifth, {.tolerance = std::nan("")}),
                  std::invalid_argument);
+    EXPECT_THAT([] { (void)balance(std::vector{1}, rank_count{1}, fifth, {.wishes = {.equal_counts = true}}); },
+                testing::ThrowsMessage<std::invalid_argument>(
+                    "balance: options.wishes = given, expected none together with mixed batches"));
 }
 
 // Laws, over many small batches; the seed is the test's parameter, so a failure names it.

@@ -168,6 +168,9 @@ TEST(balance_padded, refuses_values_that_make_no_sense) {
         ThrowsMessage<std::invalid_argument>("balance: samples[1] = -2, expected a length of at least 0"));
     EXPECT_THROW((void)balance(std::vector{1}, rank_count{1}, padded_cost{}, {.tolerance = -0.1}),
                  std::invalid_argument);
+    EXPECT_THAT([] { (void)balance(std::vector{1}, rank_count{1}, padded_cost{}, {.wishes = {.equal_counts = true}}); },
+                testing::ThrowsMessage<std::invalid_argument>(
+                    "balance: options.wishes = given, expected none together with padded batches"));
 }
 
 template <class Samples>

@@ -36,7 +36,8 @@ namespace evenkeel {
 /// thousandths may well be the optimum. Loads and mean are as for a `padded_model`; ties, order and samples that weigh
 /// nothing as for a `cost_model`.
 ///
-/// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, or an option makes no sense.
+/// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, an option makes no sense, or
+///                                `options.wishes` has a wish.
 /// @throws std::overflow_error    if a weight, the load of a rank or their sum does not fit into 64 bits.
 /// @complexity O(n) to sort; at most `options.effort` steps per sample to search; n calls of `length`.
 template <std::ranges::input_range Samples, mixed_model Model, length_of<Samples> Length = std::identity>
@@ -49,6 +50,7 @@ template <std::ranges::input_range Samples, mixed_model Model, length_of<Samples
 template <std::ranges::input_range Samples, mixed_model Model, length_of<Samples> Length = std::identity>
 balanced const& balance(workspace& workspace, Samples&& samples, rank_count ranks, Model const& model,
                         balance_options options = {}, Length length = {}) {
+    detail::refuse_wishes(options, "mixed batches");
     auto& whole = workspace.buffers().weights;
     auto& padded = workspace.buffers().mixed.padded;
     whole.clear();
