@@ -3,9 +3,10 @@
 # Installs with apt what building evenkeel needs and this machine lacks. Says what it does; does nothing when all is
 # there.
 #
-#     cmake/bootstrap.sh [--tests]
+#     cmake/bootstrap.sh [--tests] [--torch]
 #
 # --tests   also what only a test needs and is skipped without
+# --torch   also libtorch, which only the example train_two_towers needs: some 160 packages, 550 MB
 set -euo pipefail
 
 say() { echo "evenkeel: $*" >&2; }
@@ -29,14 +30,16 @@ headers=(
     benchmark/benchmark.h=libbenchmark-dev
 )
 optional=()
-case ${1-} in
-"") ;;
---tests) optional=(clang++-16=clang-16) ;;
-*)
-    echo "usage: cmake/bootstrap.sh [--tests]" >&2
-    exit 2
-    ;;
-esac
+for argument in "$@"; do
+    case $argument in
+    --tests) optional=(clang++-16=clang-16) ;;
+    --torch) headers+=(ATen/ATen.h=libtorch-dev) ;;
+    *)
+        echo "usage: cmake/bootstrap.sh [--tests] [--torch]" >&2
+        exit 2
+        ;;
+    esac
+done
 
 missing=()
 for need in "${commands[@]}"; do

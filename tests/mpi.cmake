@@ -48,3 +48,10 @@ if(TARGET balance_a_trace)
         -D "MPIRUN=${mpirun}" -D PROGRAM=$<TARGET_FILE:balance_a_trace> -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}/job"
         -P "${CMAKE_CURRENT_SOURCE_DIR}/examples/balance_a_trace_mpi_test.cmake")
 endif()
+
+if(TARGET train_two_towers)
+    foreach(processes 2 4)
+        evenkeel_mpi_test(examples.mpi.train_two_towers.on_${processes} ${processes}
+            "${mpirun}" -n ${processes} $<TARGET_FILE:train_two_towers> --backend mpi --stages 1,3)
+    endforeach()
+endif()
