@@ -102,6 +102,8 @@ dispatcher_core::dispatcher_core(communicator& world, std::vector<phase> phases,
     raw_ = family_->split(0, key, until);
     forward_ = family_->split(0, key, until);
     backward_ = family_->split(0, key, until);
+    // A rank that fails from here on ends the family, and must not end it where another one still splits.
+    world.barrier().wait(until);
 }
 
 void dispatcher_core::start() {

@@ -14,9 +14,11 @@ namespace evenkeel::comm {
 
 namespace {
 
-void require_count(std::string const& argument, std::size_t found, std::size_t expected, std::string_view of) {
+/// @param name  Makes the name of the argument, for an error alone: a step that is fine allocates nothing.
+template <class Name>
+void require_count(Name name, std::size_t found, std::size_t expected, std::string_view of) {
     if (found != expected) {
-        throw_invalid("prepare", argument + ".size()", found,
+        throw_invalid("prepare", name() + ".size()", found,
                       "one for each of " + std::to_string(expected) + " " + std::string{of});
     }
 }
@@ -69,27 +71,27 @@ void require_alike(std::span<std::uint64_t const> blocks, std::size_t ranks, std
 
 void require_drawn(drawn_samples const& samples, std::size_t encoders) {
     if (!samples.labels.empty()) {
-        require_count("samples.labels", samples.labels.size(), samples.text.size(), "samples");
+        require_count([] { return std::string{"samples.labels"}; }, samples.labels.size(), samples.text.size(),
+                      "samples");
     }
-    if (samples.units.size() != encoders) {
-        throw_invalid("prepare", "samples.units.size()", samples.units.size(),
-                      "one for each of " + std::to_string(encoders) + " encoders");
-    }
+    require_count([] { return std::string{"samples.units"}; }, samples.units.size(), encoders, "encoders");
     for (std::size_t encoder = 0; encoder < encoders; ++encoder) {
         auto const& units = samples.units[encoder];
-        auto const name = element("samples.units", encoder);
-        require_count(name + ".counts", units.counts.size(), samples.text.size(), "samples");
+        auto const member = [encoder](char const* name) {
+            return [encoder, name] { return element("samples.units", encoder) + name; };
+        };
+        require_count(member(".counts"), units.counts.size(), samples.text.size(), "samples");
         std::size_t owned = 0;
         for (std::size_t sample = 0; sample < units.counts.size(); ++sample) {
             if (units.counts[sample] > units.lengths.size() - owned) {
-                throw_invalid("prepare", element(name + ".counts", sample), units.counts[sample],
+                throw_invalid("prepare", element(member(".counts")(), sample), units.counts[sample],
                               "counts that add up to the " + std::to_string(units.lengths.size()) + " units");
             }
             owned += units.counts[sample];
         }
-        require_count(name + ".lengths", units.lengths.size(), owned, "units that samples own");
+        require_count(member(".lengths"), units.lengths.size(), owned, "units that samples own");
         if (!units.starts.empty()) {
-            require_count(name + ".starts", units.starts.size(), owned, "units");
+            require_count(member(".starts"), units.starts.size(), owned, "units");
         }
     }
 }

@@ -110,7 +110,7 @@ TYPED_TEST(dispatcher_on, prepares_a_step_while_another_one_is_in_use) {
             steps.push_back(omni_samples(9, {0, 0, 1, 0}));
             steps.push_back(omni_samples(10, {0, 0, 0, 0}));
             // Lengths that need more room than those before.
-            steps.push_back(omni_samples(11, {40, 2, 0, 90}));
+            steps.push_back(omni_samples(11, {20, 2, 0, 45}));
             run_steps(world, dispatch, steps);
             EXPECT_TRUE(dispatch.usable());
         });

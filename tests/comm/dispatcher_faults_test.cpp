@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/comm/dispatcher.hpp>
+
+#include "tests/support/dispatched.hpp"
+
+namespace evenkeel::test {
+namespace {
+
+using testing::HasSubstr;
+
+template <class Backend>
+class dispatcher_fault_on : public on_ranks<Backend> {};
+TYPED_TEST_SUITE(dispatcher_fault_on, backends, backend_name);
+
+constexpr world_rank odd{1};
+
+/// A step on three ranks, and what it is made with. Tests make one rank do otherwise.
+struct attempt {
+    explicit attempt(comm::communicator& ranks)
+        : world{ranks}, here{omni_samples(2, {3, 4, 2}), omni_phases({3}), ranks.rank()} {}
+
+    [[nodiscard]] bool is_odd() const { return world.rank() == odd; }
+    [[nodiscard]] comm::dispatcher dispatcher() { return {world, phases, patience, options}; }
+    [[nodiscard]] comm::prepared_step prepare(comm::dispatcher& dispatch) {
+        return dispatch.prepare(here.samples(), here.fields());
+    }
+
+    /// The odd rank alone is refused, for `reason`; the others hear of it, and nobody goes on.
+    void expect_to_be_refused(std::string const& reason) {
+        for (bool const overlap : {true, false}) {
+            options.overlap = overlap;
+            auto dispatch = dispatcher();
+            auto next = prepare(dispatch);
+            if (is_odd()) {
+                EXPECT_THAT(refusal_of([&] { return next.wait(patience); }), HasSubstr(reason));
+                EXPECT_THAT(refusal_of([&] { return prepare(dispatch); }), HasSubstr(reason));
+            } else {
+                auto const error = error_of([&] { return next.wait(patience); });
+                EXPECT_EQ(error.peer(), odd) << error.what();
+                EXPECT_EQ(error_of([&] { return prepare(dispatch); }).peer(), odd);
+            }
+            EXPECT_FALSE(dispatch.usable());
+        }
+        world.barrier().wait(patience);
+    }
+
+    /// All ranks learn that the odd one means something else.
+    void expect_to_disagree() {
+        auto dispatch = dispatcher();
+        auto next = prepare(dispatch);
+        EXPECT_EQ(error_of([&] { return next.wait(patience); }).peer(), odd);
+        EXPECT_FALSE(dispatch.usable());
+        world.barrier().wait(patience);
+    }
+
+    comm::communicator& world;
+    dispatched here;
+    std::vector<phase> phases = omni_phases({3});
+    comm::dispatcher_options options = {};
+};
+
+TYPED_TEST(dispatcher_fault_on, names_the_rank_that_stalls_and_refuses_further_work) {
+    for (bool const overlap : {true, false}) {
+        this->run(3, [overlap](comm::communicator& world) {
+            attempt one{world};
+            one.options.overlap = overlap;
+            auto dispatch = one.dispatcher();
+            auto const others = world.split(one.is_odd() ? 1 : 0, 0, patience);
+            if (!one.is_odd()) {
+                auto next = one.prepare(dispatch);
+                others->barrier().wait(patience);
+                auto const until =
+                    world.rank() == world_rank{0} ? comm::deadline{impatience} : comm::deadline{patience};
+                auto const error = error_of([&] { return next.wait(until); });
+                EXPECT_EQ(error.peer(), odd) << error.what();
+                EXPECT_EQ(error_of([&] { return one.prepare(dispatch); }).peer(), odd);
+                EXPECT_FALSE(dispatch.usable());
+            }
+            // The world is the caller's, and still there.
+            world.barrier().wait(patience);
+            if (one.is_odd()) {
+                auto late = one.prepare(dispatch);
+                EXPECT_EQ(error_of([&] { return late.wait(patience); }).peer(), odd);
+            }
+        });
+    }
+}
+
+TYPED_TEST(dispatcher_fault_on, names_the_rank_that_does_not_come_to_a_forward) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        auto dispatch = one.dispatcher();
+        auto step = one.prepare(dispatch).wait(patience);
+        auto next = one.prepare(dispatch);
+        auto const others = world.split(one.is_odd() ? 1 : 0, 0, patience);
+        if (!one.is_odd()) {
+            auto moving = step.forward(0, {});
+            others->barrier().wait(patience);
+            auto const until = world.rank() == world_rank{0} ? comm::deadline{impatience} : comm::deadline{patience};
+            EXPECT_EQ(error_of([&] { moving.wait(until); }).peer(), odd);
+        }
+        world.barrier().wait(patience);
+        EXPECT_EQ(error_of([&] { step.forward(0, {}).wait(patience); }).peer(), odd);
+        EXPECT_EQ(error_of([&] { step.backward(0, {}).wait(patience); }).peer(), odd);
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, tells_every_rank_when_one_counts_other_micro_batches) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        one.options.plan.micro_batches = {one.is_odd() ? 2U : 1U};
+        one.expect_to_disagree();
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, tells_every_rank_when_one_is_at_another_step) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        one.options.first_step = one.is_odd() ? 6 : 5;
+        one.expect_to_disagree();
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, tells_every_rank_when_one_plans_with_another_cost) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        if (one.is_odd()) {
+            // No rank can see this in the arguments of another one: only in what comes out.
+            one.phases.back().method = phase_method::given;
+            one.phases.back().given = plan_of({{}, {}, {0, 1, 2, 3, 4, 5, 6, 7, 8}});
+        }
+        one.expect_to_disagree();
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, moves_nothing_when_ranks_expect_other_sizes) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        one.here.fields()[1].columns = one.is_odd() ? 6 : 3;
+        one.here.fields()[1].element_bytes = one.is_odd() ? 4 : 8;
+        one.expect_to_disagree();
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, says_which_buffer_does_not_fit) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        auto& bytes = one.here.fields()[1].bytes;
+        if (one.is_odd()) {
+            bytes = bytes.first(bytes.size() - 1);
+        }
+        one.expect_to_be_refused("fields[1].bytes.size()");
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, says_which_phase_there_is_not) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        one.here.fields()[1].phase = one.is_odd() ? 3 : 0;
+        one.expect_to_be_refused("fields[1].phase = 3");
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, passes_on_what_the_callers_allocator_throws_or_gives_too_little) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        std::vector<std::byte> room(1 << 16);
+        one.options.allocate = [&](std::size_t, std::size_t bytes) -> std::span<std::byte> {
+            if (one.is_odd()) {
+                throw std::invalid_argument{"no room"};
+            }
+            return std::span{room}.first(bytes);
+        };
+        one.expect_to_be_refused("no room");
+        one.options.allocate = [&](std::size_t, std::size_t bytes) {
+            return std::span{room}.first(one.is_odd() ? bytes - 1 : bytes);
+        };
+        one.expect_to_be_refused("allocate[0].size()");
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, passes_on_what_the_callers_gather_throws) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        auto const other = world.split(0, static_cast<std::uint32_t>(to_index(world.rank())), patience);
+        one.options.gather = [&](std::span<std::byte const> mine, std::span<std::byte> all) {
+            if (one.is_odd()) {
+                throw std::invalid_argument{"no way"};
+            }
+            other->all_gather(mine, all).wait(patience);
+        };
+        auto dispatch = one.dispatcher();
+        auto next = one.prepare(dispatch);
+        if (one.is_odd()) {
+            EXPECT_EQ(refusal_of([&] { return next.wait(patience); }), "no way");
+            other->abort("its gather failed");
+        } else {
+            EXPECT_EQ(error_of([&] { return next.wait(patience); }).peer(), odd);
+        }
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, refuses_samples_that_do_not_belong_together) {
+    this->run(1, [](comm::communicator& world) {
+        std::vector<phase> const phases{{.name = "vision", .group = flat_group({1})},
+                                        {.name = "llm", .group = flat_group({1})}};
+        std::vector<std::uint64_t> const two{3, 4};
+        std::vector<std::uint64_t> const one{5};
+        std::vector<std::size_t> const units{1, 1};
+        std::vector<std::size_t> const too_many{1, 2};
+        std::vector<std::size_t> const for_one_sample{2};
+        auto const refused = [&](comm::drawn_samples const& samples) {
+            comm::dispatcher dispatch{world, phases, patience};
+            return refusal_of([&] { return dispatch.prepare(samples, {}).wait(patience); });
+        };
+        comm::drawn_units vision{.counts = units, .lengths = two};
+        EXPECT_THAT(refused({.text = two}), HasSubstr("samples.units.size() = 0"));
+        EXPECT_THAT(refused({.text = two, .labels = one, .units = {&vision, 1}}),
+                    HasSubstr("samples.labels.size() = 1"));
+        vision.starts = one;
+        EXPECT_THAT(refused({.text = two, .units = {&vision, 1}}), HasSubstr("samples.units[0].starts.size() = 1"));
+        vision = {.counts = too_many, .lengths = two};
+        EXPECT_THAT(refused({.text = two, .units = {&vision, 1}}), HasSubstr("samples.units[0].counts[1] = 2"));
+        vision = {.counts = units, .lengths = one};
+        EXPECT_THAT(refused({.text = two, .units = {&vision, 1}}), HasSubstr("samples.units[0].counts[1] = 1"));
+        vision = {.counts = for_one_sample, .lengths = two};
+        EXPECT_THAT(refused({.text = two, .units = {&vision, 1}}), HasSubstr("samples.units[0].counts.size() = 1"));
+        EXPECT_THAT(refusal_of([&] { return comm::dispatcher{world, {}, patience}; }), HasSubstr("phases.size() = 0"));
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, gets_the_same_error_of_planning_on_every_rank) {
+    this->run(3, [](comm::communicator& world) {
+        std::vector<phase> const phases{{.name = "llm", .cost = attention_cost{}, .group = flat_group({3})}};
+        comm::dispatcher dispatch{world, phases, patience};
+        std::vector<std::uint64_t> const text(1, ~std::uint64_t{0});
+        auto next = dispatch.prepare({.text = text}, {});
+        EXPECT_THROW(static_cast<void>(next.wait(patience)), std::overflow_error);
+        EXPECT_FALSE(dispatch.usable());
+        world.barrier().wait(patience);
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, has_two_steps_at_a_time_and_waits_for_each_once) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        auto dispatch = one.dispatcher();
+        auto first = one.prepare(dispatch);
+        auto second = one.prepare(dispatch);
+        EXPECT_THAT(refusal_of([&] { return one.prepare(dispatch); }), HasSubstr("steps that exist = 2"));
+        std::optional step{first.wait(patience)};
+        EXPECT_THAT(refusal_of([&] { return first.wait(patience); }), HasSubstr("waited for already"));
+        auto moving = step->forward(1, {});
+        step.reset();
+        EXPECT_THAT(refusal_of([&] { return one.prepare(dispatch); }), HasSubstr("steps that exist = 2"))
+            << "its transfer has not ended";
+        moving.wait(patience);
+        moving = {};
+        auto third = one.prepare(dispatch);
+        one.here.expect_arrived(second.wait(patience));
+        one.here.expect_arrived(third.wait(patience));
+        EXPECT_TRUE(third.ready());
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, ends_for_all_when_one_drops_a_step_or_is_destroyed) {
+    for (bool const destroyed : {true, false}) {
+        this->run(3, [destroyed](comm::communicator& world) {
+            attempt one{world};
+            std::optional dispatch{one.dispatcher()};
+            // The others come to the exchange only once the odd rank has gone.
+            std::optional<comm::prepared_step> next;
+            if (one.is_odd()) {
+                next = one.prepare(*dispatch);
+                if (destroyed) {
+                    dispatch.reset();
+                }
+                next.reset();
+            }
+            world.barrier().wait(patience);
+            if (!one.is_odd()) {
+                next = one.prepare(*dispatch);
+                EXPECT_EQ(error_of([&] { return next->wait(patience); }).peer(), odd);
+            }
+        });
+    }
+}
+
+TYPED_TEST(dispatcher_fault_on, goes_on_after_outputs_that_do_not_fit) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        auto dispatch = one.dispatcher();
+        auto step = one.prepare(dispatch).wait(patience);
+        std::vector<std::byte> const source(step.rows_of(0).at_encoder * 8);
+        std::vector<std::byte> target(step.rows_of(0).at_llm * 8 + (one.is_odd() ? 1 : 0));
+        std::array const fields{comm::output_field{.name = "h", .source = source, .target = target, .columns = 8}};
+        if (one.is_odd()) {
+            EXPECT_THAT(refusal_of([&] { step.forward(0, fields).wait(patience); }),
+                        HasSubstr("fields[0].target.size()"));
+        } else {
+            EXPECT_EQ(error_of([&] { step.forward(0, fields).wait(patience); }).peer(), odd);
+        }
+        EXPECT_THAT(refusal_of([&] { step.forward(2, fields).wait(patience); }), HasSubstr("encoder = 2"));
+        one.here.expect_to_move_outputs(step);
+        EXPECT_TRUE(dispatch.usable());
+    });
+}
+
+}  // namespace
+}  // namespace evenkeel::test
