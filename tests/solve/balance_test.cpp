@@ -329,6 +329,19 @@ TEST_P(balance_law, is_never_worse_than_longest_first) {
     }
 }
 
+TEST_P(balance_law, is_never_worse_than_largest_differencing_on_one_node) {
+    // Costs that are all different: where no two differences are equal, there is one largest differencing.
+    test::seeded random{GetParam()};
+    std::vector<std::uint64_t> costs(random.between(1, 40));
+    for (auto& cost : costs) {
+        cost = random.between(std::uint64_t{1} << 20, std::uint64_t{1} << (30 + GetParam() % 20));
+    }
+    rank_count const ranks{random.between(1, 16)};
+    auto const even = balance(costs, ranks, linear_cost{});
+    EXPECT_LE(even.quality.max_load, test::largest_differencing_load(costs, ranks));
+    EXPECT_EQ(even.quality.max_load, test::busiest_load(even.plan, costs));
+}
+
 TEST_P(balance_law, holds_for_quadratic_costs) {
     auto const [lengths, ranks] = test::mixed_batch(GetParam(), 1 + GetParam() % 29, 1 + GetParam() % 23);
     auto const model = attention_cost{.linear = 100, .quadratic = 1, .fixed = 7};

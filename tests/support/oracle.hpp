@@ -63,4 +63,24 @@ namespace evenkeel::test {
     return *std::ranges::max_element(loads);
 }
 
+/// What largest differencing reaches, as it is commonly told: sets of loads, all sorted anew each time.
+[[nodiscard]] inline std::uint64_t largest_differencing_load(std::span<std::uint64_t const> weights, rank_count ranks) {
+    std::vector<std::vector<std::uint64_t>> open;
+    for (auto const weight : weights) {
+        open.emplace_back(ranks.value).front() = weight;
+    }
+    // Heaviest first, so that equal differences are met in the order of the weights.
+    std::ranges::stable_sort(open, std::ranges::greater{}, [](auto const& loads) { return loads.front(); });
+    while (open.size() > 1) {
+        std::ranges::stable_sort(open, std::ranges::greater{},
+                                 [](auto const& loads) { return loads.front() - loads.back(); });
+        for (std::size_t rank = 0; rank < ranks.value; ++rank) {
+            open[0][rank] += open[1][ranks.value - 1 - rank];
+        }
+        open.erase(open.begin() + 1);
+        std::ranges::sort(open[0], std::ranges::greater{});
+    }
+    return open.empty() ? 0 : open.front().front();
+}
+
 }  // namespace evenkeel::test

@@ -7,6 +7,7 @@
 
 #include <evenkeel/core/plan.hpp>
 #include <evenkeel/core/quality.hpp>
+#include <evenkeel/solve/detail/differencing.hpp>
 #include <evenkeel/solve/detail/longest_first.hpp>
 #include <evenkeel/solve/detail/mixed_buffers.hpp>
 #include <evenkeel/solve/detail/search.hpp>
@@ -32,6 +33,7 @@ struct buffers {
         items.reserve(count);
         longest.reserve(ranks);
         searching.reserve(count, ranks);
+        differing.reserve(count, ranks);
         rank_of.reserve(count);
         rank_of_item.reserve(count);
     }
@@ -40,6 +42,7 @@ struct buffers {
     sorted_items items;
     longest_first longest;
     search searching;
+    differencing differing;
     std::vector<std::uint32_t> rank_of;       ///< of the sorted items
     std::vector<std::uint32_t> rank_of_item;  ///< of the whole batch
     mixed_buffers mixed;

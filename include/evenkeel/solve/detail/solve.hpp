@@ -21,9 +21,10 @@
 namespace evenkeel::detail {
 
 /// The steps that `options.effort` allows for a batch, where a small batch counts as one of 1024 samples.
-[[nodiscard]] inline step_budget steps_for(std::size_t samples, balance_options const& options) {
+[[nodiscard]] inline step_budget steps_for(std::size_t samples, balance_options const& options,
+                                           std::uint64_t fewest = 1024) {
     std::uint64_t steps = 0;
-    bool const unlimited = __builtin_mul_overflow(std::max<std::uint64_t>(samples, 1024), options.effort, &steps);
+    bool const unlimited = __builtin_mul_overflow(std::max<std::uint64_t>(samples, fewest), options.effort, &steps);
     return step_budget{unlimited ? std::numeric_limits<std::uint64_t>::max() : steps};
 }
 
@@ -57,13 +58,14 @@ inline void solve(buffers& buffers, rank_count ranks, balance_options const& opt
     buffers.rank_of.resize(items.size());
     standing best{.busiest = buffers.longest(items.weights, items.total, ranks.value, buffers.rank_of),
                   .bound = lower_bound(items, ranks.value)};
-    std::uint64_t goal = goal_of(best.bound, options.tolerance);
-    if (items.size() > complete_search::most_items) {
-        goal = close_to(goal, options.effort);
-    }
+    std::uint64_t const goal = goal_of(best.bound, options.tolerance);
+    std::uint64_t const close = items.size() > complete_search::most_items ? close_to(goal, options.effort) : goal;
     // Samples that weigh nothing leave their steps to the others.
-    auto const steps = steps_for(items.size() * 7 / 4, options);
-    buffers.searching(items, buffers.longest.loads(), goal, buffers.rank_of, best, steps);
+    auto const steps = steps_for(items.size() * 7 / 4, options, 512);
+    buffers.searching(items, buffers.longest.loads(), close, buffers.rank_of, best, steps);
+    if (best.busiest > goal && options.effort > 0 && differencing::suits(items.size(), ranks.value)) {
+        buffers.differing.improve(items.weights, ranks.value, buffers.rank_of, best.busiest);
+    }
 
     buffers.rank_of_item.resize(size);
     if (items.size() < size) {
