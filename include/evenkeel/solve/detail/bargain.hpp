@@ -26,20 +26,24 @@ class hand_menu {
     /// @param light  How many of the lightest are paired; 0 for no pairs.
     void open(roster const& ranks, std::size_t rank, std::size_t light) {
         ones_.clear();
-        for (std::size_t position = ranks.bundles(rank).size(); position-- > 0;) {
-            ones_.push_back(ranks.hand(rank, static_cast<std::uint32_t>(position)));
+        auto const weights = ranks.weights(rank);
+        bool const skip_alike = ranks.weight_says_all();
+        for (std::size_t position = weights.size(); position-- > 0;) {
+            if (!skip_alike || ones_.empty() || weights[position] != ones_.back().what.load) {
+                ones_.push_back(ranks.hand(rank, static_cast<std::uint32_t>(position)));
+            }
         }
         twos_.clear();
         if (light == 0) {
             return;
         }
         // Two that weigh the same make all the differences that more of them make.
-        light_.choose(ranks.weights(rank), std::min(light, most_light), 2);
+        light_.choose(weights, std::min(light, most_light), 2);
         auto const positions = light_.positions();
         for (std::size_t one = 0; one < positions.size(); ++one) {
             for (std::size_t other = 0; other < one; ++other) {
-                twos_.push_back(
-                    ranks.both(ones_[ones_.size() - 1 - positions[one]], ones_[ones_.size() - 1 - positions[other]]));
+                twos_.push_back(ranks.both(ranks.hand(rank, static_cast<std::uint32_t>(positions[one])),
+                                           ranks.hand(rank, static_cast<std::uint32_t>(positions[other]))));
             }
         }
         std::ranges::sort(twos_, [](handful const& a, handful const& b) {
@@ -62,115 +66,130 @@ class hand_menu {
     light_items light_;
 };
 
-/// Looks for the exchange between two ranks that moves the right load and breaks no limit.
+/// A rank's single bundles by rising load, as they are in its list; nothing comes first, if asked.
+class single_hands {
+  public:
+    single_hands(roster const& ranks, std::uint32_t rank, bool with_nothing)
+        : ranks_{&ranks}, rank_{rank}, weights_{ranks.weights(rank)}, nothing_{with_nothing ? 1U : 0U} {}
+
+    [[nodiscard]] std::size_t size() const noexcept { return weights_.size() + nothing_; }
+    [[nodiscard]] std::uint64_t load(std::size_t index) const noexcept {
+        return index < nothing_ ? 0 : weights_[size() - 1 - index];
+    }
+    [[nodiscard]] handful operator[](std::size_t index) const noexcept {
+        return index < nothing_ ? handful{} : ranks_->hand(rank_, static_cast<std::uint32_t>(size() - 1 - index));
+    }
+
+  private:
+    roster const* ranks_;
+    std::uint32_t rank_;
+    std::span<std::uint64_t const> weights_;
+    std::size_t nothing_;
+};
+
+/// The choices of a menu, seen alike.
+class menu_hands {
+  public:
+    explicit menu_hands(std::span<handful const> hands) : hands_{hands} {}
+
+    [[nodiscard]] std::size_t size() const noexcept { return hands_.size(); }
+    [[nodiscard]] std::uint64_t load(std::size_t index) const noexcept { return hands_[index].what.load; }
+    [[nodiscard]] handful const& operator[](std::size_t index) const noexcept { return hands_[index]; }
+
+  private:
+    std::span<handful const> hands_;
+};
+
+/// What moves in an exchange between two ranks: the right load, within limits.
 class bargain {
   public:
-    bargain() = default;
+    bargain(roster const& ranks, std::uint32_t giver, std::uint32_t taker)
+        : ranks_{&ranks}, giver_{giver}, taker_{taker} {}
 
     handful give;
     handful take;
     std::uint64_t amount = 0;  ///< what moves on balance; 0 if there is none
 
-    /// The exchange that moves least, but no less than `at_least` and no more than `at_most`.
-    void seek_smallest(roster const& ranks, std::uint32_t giver, hand_menu const& gives, std::uint32_t taker,
-                       hand_menu const& takes, std::uint64_t at_least, std::uint64_t at_most) {
-        amount = 0;
-        for_each_size(ranks, giver, taker, [&](std::size_t give_size, std::size_t take_size) {
-            auto const given = gives.of(give_size);
-            auto const taken = takes.of(take_size);
-            std::size_t next = 0;
-            for (auto const& hand : given) {
-                if (hand.what.load < at_least) {
-                    continue;
+    /// Looks for the exchange that moves least, but no less than `at_least` and no more than `at_most`; less than so far.
+    template <class Gives, class Takes>
+    void seek_smallest(Gives const& gives, Takes const& takes, std::uint64_t at_least, std::uint64_t at_most) {
+        std::size_t next = 0;
+        for (std::size_t index = 0; index < gives.size() && amount != at_least; ++index) {
+            std::uint64_t const given = gives.load(index);
+            if (given < at_least) {
+                continue;
+            }
+            while (next < takes.size() && takes.load(next) <= given - at_least) {
+                ++next;
+            }
+            std::uint64_t const bound = amount == 0 ? at_most : amount - 1;
+            for (std::size_t place = next; place-- > next - std::min(next, alternatives);) {
+                if (given - takes.load(place) > bound) {
+                    break;
                 }
-                std::uint64_t const most = hand.what.load - at_least;
-                while (next < taken.size() && taken[next].what.load <= most) {
-                    ++next;
-                }
-                std::uint64_t const bound = amount == 0 ? at_most : amount - 1;
-                for (std::size_t place = next; place-- > next - std::min(next, alternatives);) {
-                    std::uint64_t const moved = hand.what.load - taken[place].what.load;
-                    if (moved > bound) {
-                        break;
-                    }
-                    if (allowed(ranks, giver, hand, taker, taken[place])) {
-                        *this = bargain{hand, taken[place], moved};
-                        break;
-                    }
-                }
-                if (amount == at_least) {
-                    return;
+                if (accept(gives[index], takes[place])) {
+                    break;
                 }
             }
-        });
+        }
     }
 
-    /// The exchange that moves most, within the same limits.
-    void seek_largest(roster const& ranks, std::uint32_t giver, hand_menu const& gives, std::uint32_t taker,
-                      hand_menu const& takes, std::uint64_t at_least, std::uint64_t at_most) {
-        amount = 0;
-        for_each_size(ranks, giver, taker, [&](std::size_t give_size, std::size_t take_size) {
-            auto const given = gives.of(give_size);
-            auto const taken = takes.of(take_size);
-            std::size_t next = 0;
-            for (auto const& hand : given) {
-                while (next < taken.size() && hand.what.load > taken[next].what.load &&
-                       hand.what.load - taken[next].what.load > at_most) {
-                    ++next;
+    /// The exchange that moves most, within the same limits; more than so far.
+    template <class Gives, class Takes>
+    void seek_largest(Gives const& gives, Takes const& takes, std::uint64_t at_least, std::uint64_t at_most) {
+        std::size_t next = 0;
+        for (std::size_t index = 0; index < gives.size() && amount != at_most; ++index) {
+            std::uint64_t const given = gives.load(index);
+            while (next < takes.size() && given > takes.load(next) && given - takes.load(next) > at_most) {
+                ++next;
+            }
+            std::uint64_t const bound = amount == 0 ? at_least : amount + 1;
+            for (std::size_t place = next; place < std::min(takes.size(), next + alternatives); ++place) {
+                if (given < takes.load(place) || given - takes.load(place) < bound) {
+                    break;
                 }
-                std::uint64_t const bound = amount == 0 ? at_least : amount + 1;
-                for (std::size_t place = next; place < std::min(taken.size(), next + alternatives); ++place) {
-                    if (hand.what.load < taken[place].what.load || hand.what.load - taken[place].what.load < bound) {
-                        break;
-                    }
-                    if (allowed(ranks, giver, hand, taker, taken[place])) {
-                        *this = bargain{hand, taken[place], hand.what.load - taken[place].what.load};
-                        break;
-                    }
-                }
-                if (amount == at_most) {
-                    return;
+                if (accept(gives[index], takes[place])) {
+                    break;
                 }
             }
-        });
+        }
+    }
+
+    /// Whether so many bundles may go for so many others at all: where bundles are single items, counts say.
+    [[nodiscard]] bool may_move(std::size_t give_size, std::size_t take_size) const noexcept {
+        auto const& problem = ranks_->problem();
+        auto const& limits = problem.limits;
+        if (!problem.single || !limits.counts()) {
+            return true;
+        }
+        auto const may_have = [&](std::uint64_t before, std::size_t out, std::size_t in) {
+            return before >= out && before - out + in <= std::max(limits.most_items, before) &&
+                   before - out + in >= std::min(limits.least_items, before);
+        };
+        return may_have((*ranks_)[giver_].count, give_size, take_size) &&
+               may_have((*ranks_)[taker_].count, take_size, give_size);
     }
 
   private:
     /// How many exchanges that limits forbid are passed over for each choice.
     static constexpr std::size_t alternatives = 6;
 
-    /// Fewer bundles against fewer first. Where bundles are single items, counts say at once what is in vain.
-    template <class Visit>
-    static void for_each_size(roster const& ranks, std::uint32_t giver, std::uint32_t taker, Visit visit) {
-        auto const& problem = ranks.problem();
-        auto const& limits = problem.limits;
-        for (std::size_t give = 1; give <= 2; ++give) {
-            for (std::size_t take = 0; take <= 2; ++take) {
-                if (problem.single && limits.counts()) {
-                    auto const moved = [&](std::uint32_t rank, std::size_t out, std::size_t in) {
-                        std::uint64_t const count = ranks[rank].count - out + in;
-                        return count <= std::max(limits.most_items, ranks[rank].count) &&
-                               count >= std::min(limits.least_items, ranks[rank].count);
-                    };
-                    if (ranks[giver].count < give || ranks[taker].count < take || !moved(giver, give, take) ||
-                        !moved(taker, take, give)) {
-                        continue;
-                    }
-                }
-                visit(give, take);
-            }
+    bool accept(handful const& given, handful const& taken) noexcept {
+        auto const& limits = ranks_->problem().limits;
+        auto const& ranks = *ranks_;
+        if (limits.any() && !(limits.allow(ranks[giver_], roster::after(ranks[giver_], given, taken)) &&
+                              limits.allow(ranks[taker_], roster::after(ranks[taker_], taken, given)))) {
+            return false;
         }
+        give = given;
+        take = taken;
+        amount = given.what.load - taken.what.load;
+        return true;
     }
 
-    [[nodiscard]] static bool allowed(roster const& ranks, std::uint32_t giver, handful const& given,
-                                      std::uint32_t taker, handful const& taken) noexcept {
-        auto const& limits = ranks.problem().limits;
-        return !limits.any() || (limits.allow(ranks[giver], roster::after(ranks[giver], given, taken)) &&
-                                 limits.allow(ranks[taker], roster::after(ranks[taker], taken, given)));
-    }
-
-    bargain(handful const& given, handful const& taken, std::uint64_t moved)
-        : give{given}, take{taken}, amount{moved} {}
+    roster const* ranks_;
+    std::uint32_t giver_;
+    std::uint32_t taker_;
 };
 
 }  // namespace evenkeel::detail

@@ -83,10 +83,17 @@ class level_loads {
         return rooms - std::min(rooms, excesses);
     }
 
+    /// Whether it is worth asking a rank first: one that is nearly at its cap takes next to nothing, whatever its room.
+    [[nodiscard]] bool offers_room(std::size_t rank) const noexcept {
+        std::uint64_t const cap = ranks_->problem().limits.quantity;
+        return load(rank) < capacities_[rank] &&
+               (cap == rank_limits::none || (*ranks_)[rank].quantity <= cap - cap / 128);
+    }
+
     void fill_heap() {
         heap_.clear();
         for (std::size_t rank = 0; rank < ranks_->ranks(); ++rank) {
-            if (load(rank) < capacities_[rank]) {
+            if (offers_room(rank)) {
                 heap_.push_back({room(rank), static_cast<std::uint32_t>(rank)});
             }
         }
@@ -94,7 +101,7 @@ class level_loads {
     }
 
     void push(std::uint32_t rank) {
-        if (load(rank) >= capacities_[rank]) {
+        if (!offers_room(rank)) {
             return;
         }
         if (heap_.size() == heap_.capacity()) {
@@ -145,8 +152,10 @@ class level_loads {
     }
 
     bool relieve(std::uint32_t rank, way const& means) {
-        gives_.open(*ranks_, rank, means.light);
-        steps_->spend(cost(gives_));
+        if (means.light > 0) {
+            gives_.open(*ranks_, rank, means.light);
+            steps_->spend(cost(gives_));
+        }
         std::array<std::uint32_t, 32> tried;
         std::size_t size = 0;
         bool found = false;
@@ -175,29 +184,54 @@ class level_loads {
     }
 
     bool bargain_with(std::uint32_t rank, std::uint32_t partner, way const& means) {
-        takes_.open(*ranks_, partner, means.light);
-        steps_->spend(cost(takes_) + 2 * (gives_.size() + takes_.size()));
         std::uint64_t const need = excess(rank);
         std::uint64_t const most = room(partner);
+        bargain best{*ranks_, rank, partner};
         if (need <= most) {
-            bargain_.seek_smallest(*ranks_, rank, gives_, partner, takes_, need, most);
+            for_each_choice(best, means, rank, partner, [&](auto const& gives, auto const& takes) {
+                best.seek_smallest(gives, takes, need, most);
+            });
         } else {
-            bargain_.seek_largest(*ranks_, rank, gives_, partner, takes_, most - std::min(most - 1, waste_), most);
+            for_each_choice(best, means, rank, partner, [&](auto const& gives, auto const& takes) {
+                best.seek_largest(gives, takes, most - std::min(most - 1, waste_), most);
+            });
         }
-        if (bargain_.amount == 0 && means.share > 1) {
+        if (best.amount == 0 && means.share > 1) {
             std::uint64_t const moved = std::min(need, most);
-            bargain_.seek_largest(*ranks_, rank, gives_, partner, takes_, moved / means.share + 1, moved);
+            for_each_choice(best, means, rank, partner, [&](auto const& gives, auto const& takes) {
+                best.seek_largest(gives, takes, moved / means.share + 1, moved);
+            });
         }
-        if (bargain_.amount == 0) {
+        if (best.amount == 0) {
             return false;
         }
-        ranks_->exchange(rank, bargain_.give, partner, bargain_.take);
+        ranks_->exchange(rank, best.give, partner, best.take);
         return true;
+    }
+
+    /// Single bundles, then pairs, too: fewer against fewer first.
+    template <class Visit>
+    void for_each_choice(bargain const& of, way const& means, std::uint32_t rank, std::uint32_t partner, Visit visit) {
+        if (means.light == 0) {
+            bool const with_nothing = of.may_move(1, 0);
+            steps_->spend(32 + 2 * (ranks_->bundles(rank).size() + ranks_->bundles(partner).size()));
+            visit(single_hands{*ranks_, rank, false}, single_hands{*ranks_, partner, with_nothing});
+            return;
+        }
+        takes_.open(*ranks_, partner, means.light);
+        steps_->spend(32 + cost(takes_) + 4 * (gives_.size() + takes_.size()));
+        for (std::size_t give = 1; give <= 2; ++give) {
+            for (std::size_t take = 0; take <= 2; ++take) {
+                if (of.may_move(give, take)) {
+                    visit(menu_hands{gives_.of(give)}, menu_hands{takes_.of(take)});
+                }
+            }
+        }
     }
 
     /// Steps to open a menu.
     [[nodiscard]] static std::uint64_t cost(hand_menu const& menu) noexcept {
-        return menu.of(1).size() + 6 * menu.of(2).size();
+        return 2 * menu.of(1).size() + 16 * menu.of(2).size();
     }
 
     roster* ranks_ = nullptr;
@@ -210,7 +244,6 @@ class level_loads {
     std::vector<entry> heap_;
     hand_menu gives_;
     hand_menu takes_;
-    bargain bargain_;
 };
 
 }  // namespace evenkeel::detail

@@ -32,6 +32,7 @@ class roster {
 
     void reset(wish_problem const& problem, std::span<std::uint32_t const> rank_of) {
         problem_ = &problem;
+        watches_quantity_ = problem.limits.quantity != rank_limits::none;
         lists_.reset(problem.weights, rank_of, problem.ranks());
         held_ = problem.base;
         for (std::size_t bundle = 0; bundle < rank_of.size(); ++bundle) {
@@ -50,15 +51,20 @@ class roster {
         return lists_.weights(rank);
     }
 
-    /// What the bundle at `position` of the rank's list comes to; nothing for `handful::none`.
+    /// What the bundle at `position` of the rank's list comes to. Quantities without a limit are not looked up.
     [[nodiscard]] handful hand(std::size_t rank, std::uint32_t position) const noexcept {
-        handful result;
-        if (position != handful::none) {
-            problem_->add(result.what, bundles(rank)[position]);
-            result.first = position;
-        }
-        return result;
+        std::uint64_t const weight = weights(rank)[position];
+        auto const bundle = [&] { return bundles(rank)[position]; };
+        return {.what = {.load = weight,
+                         .quantity = watches_quantity_ ? problem_->quantities[bundle()] : 0,
+                         .count = problem_->single ? 1 : problem_->counts[bundle()],
+                         .working = weight > 0 ? 1U : 0U},
+                .first = position,
+                .second = handful::none};
     }
+
+    /// Whether bundles of the same weight are all alike.
+    [[nodiscard]] bool weight_says_all() const noexcept { return problem_->single && !watches_quantity_; }
 
     [[nodiscard]] handful both(handful const& one, handful const& other) const noexcept {
         auto const [low, high] =
@@ -119,6 +125,7 @@ class roster {
     }
 
     wish_problem const* problem_ = nullptr;
+    bool watches_quantity_ = false;
     placement lists_;
     std::vector<holding> held_;
 };

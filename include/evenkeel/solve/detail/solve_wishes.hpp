@@ -36,7 +36,7 @@ class wish_solver {
         // Where ranks are alike but for limits, the plan without limits is the best there can be, and mostly meets them.
         bool const alike = asked.speeds.empty() && asked.pinned.empty() && !asked.equal_counts;
         bool const grouped = !asked.groups.empty();
-        if (alike && !grouped && meets_limits_without_trying()) {
+        if (alike && !grouped && !cap_binds() && meets_limits_without_trying()) {
             return;
         }
         auto& input = own_->input;
@@ -48,13 +48,11 @@ class wish_solver {
         if (problem.speeds.empty()) {
             bound = std::max(bound, lower_bound(buffers_->items, ranks_.value) * problem.grain);
         }
-        if (alike) {
-            if (grouped) {
-                input.loads().swap(buffers_->weights);
-                solve_plain();
-                input.loads().swap(buffers_->weights);
-                bound = std::max(bound, buffers_->result.quality.lower_bound / input.unit);
-            }
+        if (alike && grouped) {
+            input.loads().swap(buffers_->weights);
+            solve_plain();
+            input.loads().swap(buffers_->weights);
+            bound = std::max(bound, buffers_->result.quality.lower_bound / input.unit);
             input.take_over(buffers_->rank_of_item, own_->rank_of);
         } else {
             problem.capacities(bound, own_->capacities);
@@ -91,6 +89,31 @@ class wish_solver {
         balance_options plain = *options_;
         plain.wishes = {};
         solve(*buffers_, ranks_, plain);
+    }
+
+    /// Whether a rank at the mean load, if it has none of the heavy items, is probably above the cap; a guess saves time.
+    [[nodiscard]] bool cap_binds() const {
+        auto const& asked = options_->wishes;
+        auto const& weights = buffers_->weights;
+        if (!asked.cap || weights.empty()) {
+            return false;
+        }
+        std::uint64_t all = 0;
+        for (auto const weight : weights) {
+            if (__builtin_add_overflow(all, weight, &all)) {
+                return false;
+            }
+        }
+        std::uint64_t const mean = all / ranks_.value;
+        std::uint64_t load = 0;
+        std::uint64_t quantity = 0;
+        for (std::size_t item = 0; item < weights.size(); ++item) {
+            bool const light = weights[item] <= mean / 2;
+            load += light ? weights[item] : 0;
+            quantity += light ? asked.quantities[item] : 0;
+        }
+        __extension__ typedef unsigned __int128 wide;
+        return wide{mean} * quantity > wide{load} * *asked.cap;
     }
 
     /// Makes the plan without limits; whether it happens to meet them, so that it is the result.
