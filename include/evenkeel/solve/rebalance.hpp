@@ -96,18 +96,18 @@ inline void require_arguments(std::size_t samples, layout const& home, topology 
 /// handful of samples per rank that all weigh about the same, they can be a few times as many, and a larger tolerance
 /// helps.
 ///
-/// The busiest rank ends at no more than (1 + tolerance) times the larger of the lower bound and what `balance` reaches,
-/// whatever the batch: if staying at home does not get there, the plan is made from scratch, and `from_scratch` says so.
-/// Samples that are balanced already do not move, nor do those that cost nothing. The plan depends on the arguments
-/// alone, ties broken by position.
+/// The busiest rank ends at no more than (1 + tolerance) times the larger of the lower bound and what `balance`
+/// reaches, whatever the batch: if staying at home does not get there, the plan is made from scratch, and
+/// `from_scratch` says so. Samples that are balanced already do not move, nor do those that cost nothing. The plan
+/// depends on the arguments alone, ties broken by position.
 ///
 /// @param samples   The batch. Read once; indexed by `item_id` in the plan.
 /// @param home      Where each sample is before anything moves.
 /// @param topology  Which world ranks share a node: in any order, nodes of any size. The plan is over all world ranks.
 /// @param model     What a sample costs; see `cost_model`.
 /// @param length    Projects a sample to its length. Default: the sample is its length.
-/// @throws std::invalid_argument  if arguments do not belong together, a length is negative or not a number, or an option
-///                                makes no sense.
+/// @throws std::invalid_argument  if arguments do not belong together, a length is negative or not a number, or an
+///                                option makes no sense.
 /// @throws std::overflow_error    if a weight, the sum of weights or that of bytes does not fit into 64 bits.
 /// @complexity O(n), and at most `options.effort` steps per sample and as many from scratch; n calls of `length`.
 template <std::ranges::input_range Samples, cost_model Model, length_of<Samples> Length = std::identity>
@@ -150,15 +150,13 @@ rebalanced const& rebalance(rebalance_workspace& workspace, Samples&& samples, l
         room.nodes_of_ranks[rank] = static_cast<std::uint32_t>(topology.nodes_of_ranks[rank]);
     }
     room.home_ranks.resize(home.size());
-    room.home_nodes.resize(home.size());
     for (std::size_t item = 0; item < home.size(); ++item) {
         room.home_ranks[item] = static_cast<std::uint32_t>(home.places[item].rank);
-        room.home_nodes[item] = room.nodes_of_ranks[room.home_ranks[item]];
     }
     detail::rebalance(room, {.weights = room.weights,
                              .bytes = room.bytes,
                              .home_ranks = room.home_ranks,
-                             .home_nodes = room.home_nodes,
+                             .home_nodes = {},
                              .classes = options.classes,
                              .nodes_of_ranks = room.nodes_of_ranks,
                              .nodes = topology.nodes(),

@@ -15,8 +15,8 @@ namespace evenkeel::detail {
 /// Gives finished batches to the nodes, and there to the ranks, that have most of them: the pair of batch and node that
 /// keeps most first.
 ///
-/// What is left to do after balancing without regard to homes. Items of the same weight change places wherever that lets
-/// one of them stay.
+/// What is left to do after balancing without regard to homes. Items of the same weight change places wherever that
+/// lets one of them stay.
 class batch_seats {
   public:
     void reserve(std::size_t items, std::size_t ranks, std::size_t nodes) {
@@ -86,13 +86,13 @@ class batch_seats {
             for (std::size_t index = offsets_[batch]; index < offsets_[batch + 1]; ++index) {
                 std::uint32_t const item = by_batch_[index];
                 std::uint32_t const place = place_of(batch, item);
-                if (place == no_rank || items.bytes[item] == 0) {
+                if (place == no_rank || items.bytes_of(item) == 0) {
                     continue;
                 }
                 if (sums_[place] == 0) {
                     touched_.push_back(place);
                 }
-                sums_[place] += items.bytes[item];
+                sums_[place] += items.bytes_of(item);
             }
             for (auto const place : touched_) {
                 gains_.push_back({sums_[place], batch, place});

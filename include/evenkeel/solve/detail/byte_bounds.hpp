@@ -30,15 +30,19 @@ class byte_bounds {
         of_nodes_.reserve(nodes);
     }
 
-    /// @param load  What no rank may exceed, in units.
-    bounds operator()(stay_items const& items, node_ranks const& ranks, std::uint64_t load) {
-        of_ranks_.assign(ranks.ranks.size(), 0);
+    /// @param home_loads  Of each rank, in units.
+    /// @param load        What no rank may exceed, in units.
+    bounds operator()(stay_items const& items, node_ranks const& ranks, std::span<std::uint64_t const> home_loads,
+                      std::uint64_t load) {
+        of_ranks_.assign(home_loads.begin(), home_loads.end());
         of_nodes_.assign(ranks.nodes(), 0);
-        for (std::size_t item = 0; item < items.size(); ++item) {
-            of_nodes_[items.home_node[item]] += items.weight(item);
-            if (items.home_rank[item] != no_rank) {
-                of_ranks_[items.home_rank[item]] += items.weight(item);
+        for (std::size_t node = 0; node < ranks.nodes(); ++node) {
+            for (auto const rank : ranks[node]) {
+                of_nodes_[node] += home_loads[rank];
             }
+        }
+        for (std::size_t item = 0; item < items.size() && items.some_homeless; ++item) {
+            of_nodes_[items.home_node[item]] += items.home_rank[item] == no_rank ? items.weight(item) : 0;
         }
         for (auto& need : of_ranks_) {
             need -= std::min(need, load);
@@ -51,14 +55,14 @@ class byte_bounds {
         }
         bounds result;
         if (items.proportional) {
-            std::uint64_t const cost = items.size() == 0 ? 0 : items.bytes[0] / items.weight(0);
+            std::uint64_t const cost = items.bytes_per_unit;
             result.moved = cost * std::accumulate(of_ranks_.begin(), of_ranks_.end(), std::uint64_t{0});
             result.between_nodes = cost * std::accumulate(of_nodes_.begin(), of_nodes_.end(), std::uint64_t{0});
         } else {
             take_cheapest(items, result);
         }
-        for (std::size_t item = 0; item < items.size(); ++item) {
-            result.moved += items.home_rank[item] == no_rank ? items.bytes[item] : 0;
+        for (std::size_t item = 0; item < items.size() && items.some_homeless; ++item) {
+            result.moved += items.home_rank[item] == no_rank ? items.bytes_of(item) : 0;
         }
         // Whatever leaves its node leaves its rank.
         result.moved = std::max(result.moved, result.between_nodes);
@@ -70,13 +74,8 @@ class byte_bounds {
         order_.resize(items.size());
         std::iota(order_.begin(), order_.end(), 0U);
         if (!items.heavier_is_cheaper) {
-            std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-                bool const no_dearer =
-                    product_at_most(items.bytes[a], items.weight(b), items.bytes[b], items.weight(a));
-                bool const no_cheaper =
-                    product_at_most(items.bytes[b], items.weight(a), items.bytes[a], items.weight(b));
-                return no_dearer && no_cheaper ? a < b : no_dearer;
-            });
+            std::sort(order_.begin(), order_.end(),
+                      [&](std::uint32_t a, std::uint32_t b) { return items.costs_less(a, b); });
         }
         for (auto const item : order_) {
             result.between_nodes += take(of_nodes_[items.home_node[item]], items, item);
@@ -92,7 +91,7 @@ class byte_bounds {
         std::uint64_t const weight = items.weight(item);
         std::uint64_t const part = std::min(need, weight);
         need -= part;
-        return static_cast<std::uint64_t>(static_cast<wide>(items.bytes[item]) * part / weight);
+        return static_cast<std::uint64_t>(static_cast<wide>(items.bytes_of(item)) * part / weight);
     }
 
     std::vector<std::uint32_t> order_;

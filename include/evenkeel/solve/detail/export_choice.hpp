@@ -24,8 +24,8 @@ struct export_item {
 
 /// Chooses what a node gives away to lose a given weight, at least cost.
 ///
-/// The cheapest items per weight first, as long as they are not too heavy, which is what the relaxation to items that can
-/// be cut says; then, for what is left, the best one, two or three of all others, or any of the next sixteen.
+/// The cheapest items per weight first, as long as they are not too heavy, which is what the relaxation to items that
+/// can be cut says; then, for what is left, the best one, two or three of all others, or any of the next sixteen.
 class export_choice {
   public:
     void reserve(std::size_t items) {
@@ -63,7 +63,7 @@ class export_choice {
         std::size_t size = 0;
     };
 
-    void take(std::size_t position) {
+    void take_one(std::size_t position) {
         chosen_.push_back(static_cast<std::uint32_t>(position));
         weight_ += items_[position].weight;
         cost_ += items_[position].cost;
@@ -75,26 +75,69 @@ class export_choice {
         while (first + 1 < items_.size() && items_[first].weight < excess &&
                items_[first + 1].weight < excess - items_[first].weight) {
             excess -= items_[first].weight;
-            take(first++);
+            take_one(first++);
         }
         std::uint64_t const fine = excess + excess / 512;
+        std::size_t const taken = chosen_.size();
         finish best;
         pair_from(first, excess, best);
-        steps.spend(2 * (items_.size() - first) + chosen_.size());
-        if (best.weight > fine) {
-            constexpr std::size_t thirds = 12;
-            std::size_t const rest = items_.size() - first;
-            for (std::size_t number = 0; number < thirds && best.weight > fine; ++number) {
-                std::size_t const third = first + rest * (2 * number + 1) / (2 * thirds);
-                if (rest < 3 || items_[third].weight >= excess) {
-                    continue;
-                }
+        steps.spend(2 * (items_.size() - first) + taken);
+        if (best.weight <= fine) {
+            take(best);
+            return;
+        }
+        constexpr std::size_t thirds = 12;
+        std::size_t const rest = items_.size() - first;
+        for (std::size_t number = 0; number < thirds && best.weight > fine && rest >= 3; ++number) {
+            std::size_t const third = first + rest * (2 * number + 1) / (2 * thirds);
+            if (items_[third].weight < excess) {
                 triple_with(first, third, excess, best);
                 steps.spend(2 * rest);
             }
         }
-        for (std::size_t index = 0; index < best.size; ++index) {
-            take(best.positions[index]);
+        // A few heavy ones first leave less to hit, and more to hit it with.
+        finish lighter;
+        std::uint64_t left = excess;
+        std::size_t kept = taken;
+        for (std::size_t turn = 0; turn < 4 && best.weight > fine; ++turn) {
+            while (first < items_.size() && items_[first].weight >= left) {
+                ++first;
+            }
+            if (first == items_.size()) {
+                break;
+            }
+            left -= items_[first].weight;
+            take_one(first++);
+            finish after;
+            pair_from(first, left, after);
+            steps.spend(2 * (items_.size() - first));
+            if (after.cost != nothing && cost_ - cost_at(taken) + after.cost < best.cost) {
+                best.cost = cost_ - cost_at(taken) + after.cost;
+                best.weight = excess - left + after.weight;
+                lighter = after;
+                kept = chosen_.size();
+            }
+        }
+        while (chosen_.size() > kept) {
+            weight_ -= items_[chosen_.back()].weight;
+            cost_ -= items_[chosen_.back()].cost;
+            chosen_.pop_back();
+        }
+        take(kept > taken ? lighter : best);
+    }
+
+    /// The cost of the first `count` chosen ones.
+    [[nodiscard]] std::uint64_t cost_at(std::size_t count) const noexcept {
+        std::uint64_t cost = 0;
+        for (std::size_t index = 0; index < count; ++index) {
+            cost += items_[chosen_[index]].cost;
+        }
+        return cost;
+    }
+
+    void take(finish const& found) {
+        for (std::size_t index = 0; index < found.size; ++index) {
+            take_one(found.positions[index]);
         }
     }
 
@@ -152,15 +195,15 @@ class export_choice {
             if (items_[position].weight <= left) {
                 left -= items_[position].weight;
                 is_taken_[position] = 1;
-                take(position);
+                take_one(position);
             }
         }
         steps.spend(2 * items_.size());
         if (left == 0) {
             return;
         }
-        // Whatever was not taken is heavier than what is left. The last ones taken are up for revision, together with the
-        // cheapest of the others.
+        // Whatever was not taken is heavier than what is left. The last ones taken are up for revision, together with
+        // the cheapest of the others.
         std::array<std::uint32_t, 16> open;
         std::size_t size = 0;
         for (; size < open.size() / 4 && !chosen_.empty(); ++size) {
@@ -221,7 +264,7 @@ class export_choice {
         }
         for (std::size_t bit = 0; bit < open.size(); ++bit) {
             if ((bit < size ? from_a >> bit & 1 : from_b >> (bit - size) & 1) != 0) {
-                take(open[bit]);
+                take_one(open[bit]);
             }
         }
     }

@@ -13,8 +13,8 @@
 
 namespace evenkeel::detail {
 
-/// Brings items back to their nodes where that costs nothing: into room that is left, or in exchange for an item of about
-/// the same weight that is there now.
+/// Brings items back to their nodes where that costs nothing: into room that is left, or in exchange for an item of
+/// about the same weight that is there now.
 ///
 /// A last pass over any placement: no rank rises above the target, and every step saves bytes between nodes.
 class homing {
@@ -54,12 +54,12 @@ class homing {
         auto const& items = state_->items();
         away_.clear();
         for (std::uint32_t item = 0; item < items.size(); ++item) {
-            if (items.bytes[item] > 0 && is_away(item)) {
+            if (items.bytes_of(item) > 0 && is_away(item)) {
                 away_.push_back(item);
             }
         }
         std::sort(away_.begin(), away_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return items.bytes[a] > items.bytes[b] || (items.bytes[a] == items.bytes[b] && a < b);
+            return items.bytes_of(a) > items.bytes_of(b) || (items.bytes_of(a) == items.bytes_of(b) && a < b);
         });
     }
 
@@ -104,11 +104,11 @@ class homing {
         auto const look = [&](std::uint32_t other) {
             // What this saves: the item's bytes, and the other's, if that comes home or at least was away.
             std::uint32_t const other_home = items.home_node[other];
-            std::uint64_t gain = items.bytes[item];
+            std::uint64_t gain = items.bytes_of(item);
             if (other_home == away) {
-                gain += items.bytes[other];
+                gain += items.bytes_of(other);
             } else if (other_home == home) {
-                gain -= std::min(gain, items.bytes[other]);
+                gain -= std::min(gain, items.bytes_of(other));
             }
             if (gain > saved) {
                 saved = gain;

@@ -100,8 +100,8 @@ struct node_swap {
 
 /// The cheapest exchange that moves at least `at_least` and at most `at_most`, and costs less than `below`.
 ///
-/// @complexity O(gives + takes): as what is given rises, so does the window of what may be taken for it. Of a window, the
-///             eight lightest are looked at.
+/// @complexity O(gives + takes): as what is given rises, so does the window of what may be taken for it. Of a window,
+///             the eight lightest are looked at.
 [[nodiscard]] inline std::optional<node_swap> cheapest_swap(std::span<node_offer const> gives,
                                                             std::span<node_offer const> takes, std::uint64_t at_least,
                                                             std::uint64_t at_most, std::uint64_t below) {

@@ -21,8 +21,8 @@ namespace evenkeel::detail {
 
 /// Brings nodes down to their caps by giving items to nodes with room, at least cost.
 ///
-/// With many items per node a choice of items hits the excess almost exactly, and none comes back. Where items are few and
-/// heavy, two nodes exchange one or two items for one or two.
+/// With many items per node a choice of items hits the excess almost exactly, and none comes back. Where items are few
+/// and heavy, two nodes exchange one or two items for one or two.
 class node_level {
   public:
     void reserve(std::size_t items, std::size_t nodes) {
@@ -136,7 +136,7 @@ class node_level {
         auto const numbers = state_->nodes().items(node);
         auto const weights = state_->nodes().weights(node);
         for (std::size_t position = 0; position < numbers.size(); ++position) {
-            std::uint64_t const cost = items.proportional ? weights[position] : items.bytes[numbers[position]];
+            std::uint64_t const cost = items.cost_of(numbers[position]);
             list.push_back({weights[position], cost, numbers[position]});
         }
     }

@@ -64,7 +64,10 @@ class node_packing {
             return false;
         }
         for (std::size_t position = 0; position < numbers.size(); ++position) {
-            state.seat(numbers[position], ranks[local_[position]]);
+            std::uint32_t const rank = ranks[local_[position]];
+            if (rank != state.rank_of(numbers[position])) {
+                state.seat(numbers[position], rank);
+            }
         }
         return true;
     }
@@ -112,8 +115,8 @@ class node_packing {
         return reached;
     }
 
-    /// Moves that bring nothing back: from the busiest rank to the one with most room, the heaviest item that the excess
-    /// and the room allow.
+    /// Moves that bring nothing back: from the busiest rank to the one with most room, the heaviest item that the
+    /// excess and the room allow.
     void fill_rooms(std::uint64_t target, step_budget& steps) {
         while (true) {
             std::uint32_t busiest = 0;
@@ -188,7 +191,7 @@ class node_packing {
             std::uint32_t const home = state.items().home_rank[numbers[position]];
             if (home != no_rank && state.node_of_rank(home) == node) {
                 std::get<0>(kept_[local_[position] * ranks.size() + state.ranks().local[home]]) +=
-                    state.items().bytes[numbers[position]];
+                    state.items().bytes_of(numbers[position]);
             }
         }
         std::sort(kept_.begin(), kept_.end(), [](auto const& a, auto const& b) {

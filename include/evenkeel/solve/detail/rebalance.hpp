@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -54,30 +55,19 @@ struct stay_room {
     rebalanced result;
 };
 
-/// Where items that weigh nothing are: at home, or with a rank of their node, or, where that has none, with any.
-inline void stay_where_drawn(stay_task const& task, node_ranks const& ranks, std::span<std::uint32_t> rank_of_item) {
+/// Where items that weigh nothing are: at home, or with a rank of their node, or, where that has none, with any. Counts
+/// what that moves.
+inline void stay_where_drawn(stay_task const& task, node_ranks const& ranks, std::span<std::uint32_t> rank_of_item,
+                             rebalanced& result) {
     for (std::size_t item = 0; item < rank_of_item.size(); ++item) {
-        std::uint32_t rank = task.home_ranks[item];
-        if (rank == no_rank) {
+        rank_of_item[item] = task.home_ranks[item];
+        if (rank_of_item[item] == no_rank && task.weights[item] == 0) {
             auto const members = ranks[task.home_nodes[item]];
-            rank = members.empty() ? static_cast<std::uint32_t>(item % ranks.ranks.size())
-                                   : members[item % members.size()];
+            rank_of_item[item] = members.empty() ? static_cast<std::uint32_t>(item % ranks.ranks.size())
+                                                 : members[item % members.size()];
+            result.moved += task.bytes[item];
+            result.between_nodes += members.empty() ? task.bytes[item] : 0;
         }
-        rank_of_item[item] = rank;
-    }
-}
-
-/// Counts what a plan moves.
-inline void count_bytes(stay_task const& task, std::span<std::uint32_t const> rank_of_item, rebalanced& result) {
-    result.total = 0;
-    result.moved = 0;
-    result.between_nodes = 0;
-    for (std::size_t item = 0; item < rank_of_item.size(); ++item) {
-        std::uint64_t const bytes = task.bytes[item];
-        std::uint32_t const rank = rank_of_item[item];
-        result.total += bytes;
-        result.moved += rank == task.home_ranks[item] ? 0 : bytes;
-        result.between_nodes += task.nodes_of_ranks[rank] == task.home_nodes[item] ? 0 : bytes;
     }
 }
 
@@ -120,9 +110,9 @@ inline void rebalance(stay_room& room, stay_task const& task) {
     auto& rank_of = room.rank_of;
     rank_of.resize(items.size());
     room.result.from_scratch = false;
+    room.staying.start(items, room.ranks, target);
     if (items.size() > 0) {
         auto& staying = room.staying;
-        staying.start(items, room.ranks, target);
         staying.try_once(task.slack_tenths, steps);
         bool balanced_anew = false;
         if (staying.is_hopeless() && !staying.found()) {
@@ -147,22 +137,29 @@ inline void rebalance(stay_room& room, stay_task const& task) {
             take_batches(room, target, step_budget{all_steps});
             room.result.from_scratch = true;
         }
-        std::copy(room.staying.ranks_of().begin(), room.staying.ranks_of().end(), rank_of.begin());
     }
     std::uint64_t const busiest = items.size() > 0 ? room.staying.busiest_load() : 0;
 
     room.rank_of_item.resize(count);
-    stay_where_drawn(task, room.ranks, room.rank_of_item);
+    auto& result = room.result;
+    result.total = std::accumulate(task.bytes.begin(), task.bytes.end(), std::uint64_t{0});
+    result.moved = 0;
+    result.between_nodes = 0;
+    stay_where_drawn(task, room.ranks, room.rank_of_item, result);
     for (std::size_t item = 0; item < items.size(); ++item) {
-        room.rank_of_item[items.sorted.positions[item]] = rank_of[item];
+        std::uint32_t const rank = room.staying.ranks_of()[item];
+        if (rank != items.home_rank[item]) {
+            room.rank_of_item[items.sorted.positions[item]] = rank;
+            result.moved += items.bytes_of(item);
+            result.between_nodes += task.nodes_of_ranks[rank] == items.home_node[item] ? 0 : items.bytes_of(item);
+        }
     }
     write_plan(room.rank_of_item, ranks, room.result.plan);
     room.result.quality = {.max_load = busiest * items.sorted.unit,
                            .total_load = items.sorted.total * items.sorted.unit,
                            .lower_bound = bound * items.sorted.unit,
                            .ranks = {ranks}};
-    count_bytes(task, room.rank_of_item, room.result);
-    auto const least = room.bounds(items, room.ranks, busiest);
+    auto const least = room.bounds(items, room.ranks, room.staying.home_loads(), busiest);
     room.result.moved_bound = least.moved;
     room.result.between_nodes_bound = least.between_nodes;
 }

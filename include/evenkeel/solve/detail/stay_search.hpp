@@ -27,8 +27,8 @@ namespace evenkeel::detail {
 ///  3. A node that cannot, for too little slack is left in it, gives a little more away, and tries again.
 ///  4. If some still cannot, exchanges between any ranks (`repair`).
 ///
-/// Slack makes the second step easy and the first dear, so different shares of it are tried, and the cheapest outcome is
-/// kept. Whatever came out, `homing` then brings back what can come back for nothing.
+/// Slack makes the second step easy and the first dear, so different shares of it are tried, and the cheapest outcome
+/// is kept. Whatever came out, `homing` then brings back what can come back for nothing.
 class stay_search {
   public:
     void reserve(std::size_t items, std::size_t ranks, std::size_t nodes) {
@@ -55,6 +55,8 @@ class stay_search {
         ranks_ = &ranks;
         target_ = target;
         fewest_ = none_yet;
+        is_best_ = false;
+        is_home_ = true;
         state_.go_home(items, ranks);
         excess_ = excess_of_nodes();
         __extension__ typedef unsigned __int128 wide;
@@ -77,16 +79,14 @@ class stay_search {
 
     /// Tries other shares of the slack, unless what was found is good.
     void try_more(step_budget& steps) {
-        // Where bytes are no multiple of the weight, there is no such quick bound to compare with.
-        std::uint64_t const enough = items_->proportional ? excess_.weight + excess_.weight / 50 : none_yet - 1;
-        if (fewest_ <= enough) {
+        if (found() && (fewest_ <= enough() || !items_->proportional)) {
             return;
         }
         collect_margins(steps);
         constexpr std::size_t most_successes = 3;
         std::size_t successes = found() ? 1 : 0;
         for (auto const& [cost, margin] : margins_) {
-            if (fewest_ <= std::max(enough, cost) || successes == most_successes || steps.exhausted()) {
+            if (fewest_ <= std::max(enough(), cost) || successes == most_successes || steps.exhausted()) {
                 break;
             }
             successes += try_margin(margin, false, steps) ? 1U : 0U;
@@ -112,11 +112,17 @@ class stay_search {
 
     [[nodiscard]] std::span<std::uint32_t const> ranks_of() const noexcept { return state_.ranks_of(); }
     [[nodiscard]] std::uint64_t busiest_load() const noexcept { return state_.busiest_load(); }
+    [[nodiscard]] std::span<std::uint64_t const> home_loads() const noexcept { return state_.home_loads(); }
 
   private:
     [[nodiscard]] std::uint64_t capacity(std::size_t ranks) const noexcept {
         std::uint64_t room = 0;
         return __builtin_mul_overflow(target_, ranks, &room) ? std::numeric_limits<std::uint64_t>::max() : room;
+    }
+
+    /// What needs no improvement; where bytes are no multiple of the weight, there is no such quick bound.
+    [[nodiscard]] std::uint64_t enough() const noexcept {
+        return items_->proportional ? excess_.weight + excess_.weight / 50 : 0;
     }
 
     struct node_excess {
@@ -140,7 +146,6 @@ class stay_search {
     void collect_margins(step_budget& steps) {
         constexpr std::uint64_t shares = 32;
         margins_.clear();
-        is_best_ = false;
         for (std::uint64_t share = 1; share < shares && !steps.exhausted(); ++share) {
             std::uint64_t const margin = slack_of_node_ / shares * share + slack_of_node_ % shares * share / shares;
             if (margins_.empty() || margin != margins_.back().margin) {
@@ -154,7 +159,14 @@ class stay_search {
     }
 
     void level_nodes(std::uint64_t margin, step_budget& steps) {
-        state_.go_home(*items_, *ranks_);
+        if (is_best_) {
+            best_.assign(state_.ranks_of().begin(), state_.ranks_of().end());
+            is_best_ = false;
+        }
+        if (!is_home_) {
+            state_.go_home(*items_, *ranks_);
+        }
+        is_home_ = false;
         caps_.resize(ranks_->nodes());
         for (std::size_t node = 0; node < caps_.size(); ++node) {
             std::uint64_t const whole = capacity(ranks_->size(node));
@@ -169,7 +181,6 @@ class stay_search {
     /// @param at_any_price  Whether to exchange anything with anybody for as long as the target is not reached.
     bool try_margin(std::uint64_t margin, bool at_any_price, step_budget& steps) {
         step_budget part = steps.part(steps.left() / 4 + 1);
-        is_best_ = false;
         level_nodes(margin, part);
         failed_.clear();
         for (std::uint32_t node = 0; node < ranks_->nodes(); ++node) {
@@ -181,11 +192,12 @@ class stay_search {
         loosen(at_any_price, part);
         bool const reached = failed_.empty() || (at_any_price && exchange_anywhere(part));
         if (reached) {
-            homing_(state_, target_, part);
+            if (state_.cost_between_nodes() > enough()) {
+                homing_(state_, target_, part);
+            }
             is_best_ = state_.cost_between_nodes() < fewest_;
             if (is_best_) {
                 fewest_ = state_.cost_between_nodes();
-                best_.assign(state_.ranks_of().begin(), state_.ranks_of().end());
             }
         }
         steps.give_back(part);
@@ -315,6 +327,7 @@ class stay_search {
     std::uint64_t slack_of_node_ = 0;
     std::uint64_t fewest_ = 0;  ///< what the best placement so far costs
     bool is_best_ = false;      ///< whether that is the one at hand
+    bool is_home_ = false;      ///< whether everything is at home
     std::size_t first_failures_ = 0;
     std::vector<priced_margin> margins_;  ///< the cheapest first
     std::vector<std::uint64_t> caps_;

@@ -21,6 +21,7 @@ class stay_state {
         rank_of_.reserve(items);
         rank_loads_.reserve(ranks);
         node_of_rank_.reserve(ranks);
+        home_loads_.reserve(ranks);
     }
 
     /// Puts everything at home. An item whose home is no rank goes to the lightest rank of its node, if that has any.
@@ -33,12 +34,16 @@ class stay_state {
                 rank_loads_[rank_of_[item]] += items.weight(item);
             }
         }
-        for (std::size_t item = 0; item < items.size(); ++item) {
+        home_loads_.assign(rank_loads_.begin(), rank_loads_.end());
+        for (std::size_t item = 0; item < items.size() && items.some_homeless; ++item) {
             if (rank_of_[item] == no_rank) {
                 seat(static_cast<std::uint32_t>(item), lightest_rank(items.home_node[item]));
             }
         }
     }
+
+    /// What each rank has at home.
+    [[nodiscard]] std::span<std::uint64_t const> home_loads() const noexcept { return home_loads_; }
 
     /// Takes up another placement of all items on ranks.
     void take_up(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t const> rank_of,
@@ -49,7 +54,7 @@ class stay_state {
         for (std::size_t item = 0; item < items.size(); ++item) {
             rank_loads_[rank_of[item]] += items.weight(item);
             spare[item] = node_of_rank_[rank_of[item]];
-            cost_ += spare[item] == items.home_node[item] ? 0 : cost_of(item);
+            cost_ += spare[item] == items.home_node[item] ? 0 : items_->cost_of(item);
         }
         nodes_.reset(items.sorted.weights, spare, ranks.nodes());
     }
@@ -78,8 +83,8 @@ class stay_state {
     /// Moves an item to another node.
     void move(std::uint32_t item, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
         std::uint32_t const home = items_->home_node[item];
-        cost_ += from == home ? cost_of(item) : 0;
-        cost_ -= to == home ? cost_of(item) : 0;
+        cost_ += from == home ? items_->cost_of(item) : 0;
+        cost_ -= to == home ? items_->cost_of(item) : 0;
         auto const held = nodes_.items(from);
         auto const place = std::lower_bound(held.begin(), held.end(), item);
         nodes_.remove(from, static_cast<std::size_t>(place - held.begin()));
@@ -113,10 +118,6 @@ class stay_state {
         }
     }
 
-    [[nodiscard]] std::uint64_t cost_of(std::size_t item) const noexcept {
-        return items_->proportional ? items_->weight(item) : items_->bytes[item];
-    }
-
     [[nodiscard]] std::uint32_t lightest_rank(std::uint32_t node) const noexcept {
         std::uint32_t lightest = no_rank;
         for (auto const rank : (*ranks_)[node]) {
@@ -134,6 +135,7 @@ class stay_state {
     std::vector<std::uint32_t> rank_of_;
     std::vector<std::uint64_t> rank_loads_;
     std::vector<std::uint32_t> node_of_rank_;
+    std::vector<std::uint64_t> home_loads_;
 };
 
 }  // namespace evenkeel::detail

@@ -15,9 +15,10 @@ namespace evenkeel::detail {
 
 /// Starts for a few ranks with a few items each that leave as much room as possible to the last ranks.
 ///
-/// One rank after the other gets the heaviest item left and the fewest others that fill it to the target, or nearly; the
-/// rest goes to the last two to four ranks, longest first. These are uneven, but have most of the room there is. Every
-/// number gives another start: another number of last ranks, another measure of "nearly", another of several fillings.
+/// One rank after the other gets the heaviest item left and the fewest others that fill it to the target, or nearly;
+/// the rest goes to the last two to four ranks, longest first. These are uneven, but have most of the room there is.
+/// Every number gives another start: another number of last ranks, another measure of "nearly", another of several
+/// fillings.
 class tight_fill {
   public:
     void reserve(std::size_t items, std::size_t ranks) {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/core/topology.hpp>
+#include <evenkeel/solve/flows.hpp>
+
+#include "tests/support/batches.hpp"
+#include "tests/support/layouts.hpp"
+
+namespace evenkeel {
+namespace {
+
+using summaries = std::vector<rank_summary>;
+
+auto refuses(std::string const& message) { return testing::ThrowsMessage<std::invalid_argument>(message); }
+
+TEST(plan_flows, lets_the_node_with_too_much_give_to_the_one_with_room) {
+    // Two ranks per node; nodes have 30, 10 and 20.
+    summaries const told{{20, 9}, {10, 9}, {4, 2}, {6, 3}, {10, 5}, {10, 5}};
+    auto const flows = plan_flows(told, uniform_topology({6}, {2}), 0);
+
+    EXPECT_EQ(flows.lower_bound, 10u);
+    EXPECT_EQ(flows.target, 10u);
+    EXPECT_EQ(flows.flows, (std::vector<node_flow>{{node_id{0}, node_id{1}, 10}}));
+    EXPECT_EQ(flows.from(node_id{0}).size(), 1u);
+    EXPECT_TRUE(flows.from(node_id{1}).empty());
+}
+
+TEST(plan_flows, aims_no_lower_than_the_heaviest_item_and_no_finer_than_tiles) {
+    EXPECT_EQ(plan_flows(summaries{{50, 50}, {2, 1}}, uniform_topology({2}, {1}), 0).target, 50u);
+    // 5 tiles on 2 ranks: one of them has 3.
+    auto const tiles = plan_flows(summaries{{256, 256}, {1024, 256}}, uniform_topology({2}, {1}), 0);
+    EXPECT_EQ(tiles.target, 3u * 256u);
+    EXPECT_EQ(tiles.flows, (std::vector<node_flow>{{node_id{1}, node_id{0}, 256}}));
+}
+
+TEST(plan_flows, has_none_where_no_node_has_too_much) {
+    EXPECT_TRUE(plan_flows(summaries{{9, 5}, {1, 1}}, uniform_topology({2}, {2})).flows.empty());
+    EXPECT_TRUE(plan_flows(summaries(4), uniform_topology({4}, {1})).flows.empty());
+}
+
+TEST(plan_flows, tells_ranks_apart_that_were_told_something_else) {
+    summaries told{{20, 9}, {10, 9}, {4, 2}, {6, 3}};
+    auto const cluster = uniform_topology({4}, {2});
+    auto const mine = plan_flows(told, cluster).fingerprint;
+    EXPECT_EQ(plan_flows(told, cluster).fingerprint, mine);
+    EXPECT_NE(plan_flows(told, cluster, 0.5).fingerprint, mine) << "another target";
+    EXPECT_NE(plan_flows(told, uniform_topology({4}, {1})).fingerprint, mine);
+    told[3].heaviest = 4;
+    EXPECT_NE(plan_flows(told, cluster).fingerprint, mine) << "the same flows";
+}
+
+TEST(plan_flows, refuses_what_does_not_belong_together) {
+    auto const cluster = uniform_topology({2}, {1});
+    EXPECT_THAT([&] { (void)plan_flows(summaries(3), cluster); },
+                refuses("plan_flows: summaries.size() = 3, expected one for each of 2 ranks"));
+    EXPECT_THAT([&] { (void)plan_flows(summaries{}, {}); },
+                refuses("plan_flows: topology.size() = 0, expected at least 1"));
+    EXPECT_THAT([&] { (void)plan_flows(summaries(2), {{node_id{0}, node_id{2}}}); },
+                refuses("plan_flows: topology.nodes() = 3, expected at most one node for each of 2 ranks"));
+    EXPECT_THAT([&] { (void)plan_flows(summaries(2), cluster, -1); },
+                refuses("plan_flows: tolerance = -1, expected at least 0"));
+    auto const most = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_THROW((void)plan_flows(summaries{{most, 1}, {1, 1}}, cluster), std::overflow_error);
+}
+
+TEST(plan_flows_law, leave_no_node_with_more_than_its_ranks_may_have) {
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        SCOPED_TRACE(seed);
+        test::seeded random{seed};
+        world_size const ranks{random.between(1, 24)};
+        auto const cluster = test::random_topology(random, ranks);
+        summaries told(ranks.value);
+        for (auto& one : told) {
+            one.heaviest = random.up_to(50);
+            one.load = one.heaviest * random.up_to(9) + (one.heaviest > 0 ? one.heaviest : 0);
+        }
+        auto const flows = plan_flows(told, cluster, seed % 2 == 0 ? 0.0 : 1e-2);
+        std::vector<std::uint64_t> loads(cluster.nodes());
+        std::vector<std::uint64_t> most(cluster.nodes());
+        std::vector<std::uint64_t> given(cluster.nodes());
+        for (std::size_t rank = 0; rank < ranks.value; ++rank) {
+            loads[to_index(cluster.nodes_of_ranks[rank])] += told[rank].load;
+            most[to_index(cluster.nodes_of_ranks[rank])] += flows.target;
+        }
+        for (auto const& flow : flows.flows) {
+            EXPECT_GT(flow.weight, 0u);
+            EXPECT_GT(loads[to_index(flow.from)], most[to_index(flow.from)]) << "only who has too much gives";
+            EXPECT_LE(loads[to_index(flow.to)], most[to_index(flow.to)]);
+            given[to_index(flow.from)] += flow.weight;
+        }
+        for (auto const& flow : flows.flows) {
+            loads[to_index(flow.to)] += flow.weight;
+        }
+        for (std::size_t node = 0; node < loads.size(); ++node) {
+            EXPECT_LE(loads[node] - given[node], most[node]);
+        }
+        EXPECT_LT(flows.flows.size(), std::max<std::size_t>(1, cluster.nodes()));
+    }
+}
+
+}  // namespace
+}  // namespace evenkeel
