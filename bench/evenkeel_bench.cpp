@@ -5,8 +5,8 @@
 //
 // A row is called `<question>/<subject>/<workload>/<ranks>x<samples per rank>`. Questions: `balance` and
 // `balance_attention` (balance.hpp), `balance_padded`, `balance_padded_attention` and `balance_mixed` (padded.hpp),
-// `relabel` (relabel.hpp), `plan_cluster` (planning.hpp). Workloads are made up, or with --traces the phases of the *.csv
-// files in DIR, called `<file>.<phase>`.
+// `relabel` (relabel.hpp), `plan_cluster` (planning.hpp), `simulate` (simulation.hpp). Workloads are made up, or with
+// --traces the phases of the *.csv files in DIR, called `<file>.<phase>`.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -24,6 +24,7 @@
 #include "padded.hpp"
 #include "planning.hpp"
 #include "relabel.hpp"
+#include "simulation.hpp"
 
 namespace {
 
@@ -77,6 +78,7 @@ int run(int argc, char** argv) {
     }
     add_made_up();
     bench::add_planning_rows();
+    bench::add_simulation_rows();
     if (traces) {
         add_real(*traces);
     }
