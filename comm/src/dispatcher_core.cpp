@@ -36,6 +36,11 @@ std::uint64_t tokens_out(phase const& encoder, std::uint64_t tokens) {
     return tokens / encoder.tokens_per_output + (tokens % encoder.tokens_per_output != 0 ? 1 : 0);
 }
 
+std::uint64_t word_of(std::optional<double> tolerance) {
+    // No tolerance is below 0, so that stands for none.
+    return std::bit_cast<std::uint64_t>(tolerance.value_or(-1));
+}
+
 std::uint64_t fingerprint_of(std::vector<phase> const& phases, dispatcher_options const& options,
                              topology const& nodes) {
     fingerprint all;
@@ -46,7 +51,7 @@ std::uint64_t fingerprint_of(std::vector<phase> const& phases, dispatcher_option
     for (auto const& one : phases) {
         all.add(one.name).add(one.bytes_in).add(one.bytes_out).add(one.tokens_per_output).add(one.pad_to);
         all.add(std::uint64_t{one.trained}).add(static_cast<std::uint64_t>(one.method)).add(one.effort);
-        all.add(std::bit_cast<std::uint64_t>(one.tolerance)).add(std::uint64_t{one.group.members.size()});
+        all.add(word_of(one.tolerance)).add(std::uint64_t{one.group.members.size()});
         for (auto const member : one.group.members) {
             all.add(std::uint64_t{to_index(member)});
         }
