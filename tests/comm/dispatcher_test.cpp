@@ -3,11 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <optional>
-#include <stdexcept>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -28,6 +27,50 @@ class dispatcher_on : public on_ranks<Backend> {};
 TYPED_TEST_SUITE(dispatcher_on, backends, backend_name);
 
 using omni_counts = std::vector<std::size_t>;
+
+/// Passes everything on, and sees every message of the ranks that are split from it.
+class watched_communicator final : public comm::communicator {
+  public:
+    struct seen {
+        std::size_t gathers = 0;
+        std::vector<std::size_t> messages_sent;  ///< of each exchange
+        std::uint64_t bytes_sent = 0;
+        std::uint64_t bytes_received = 0;
+    };
+
+    watched_communicator(comm::communicator& inner, seen& all)
+        : communicator{inner.rank(), inner.topology()}, inner_{inner}, all_{all} {}
+
+  private:
+    watched_communicator(std::unique_ptr<communicator> inner, seen& all)
+        : communicator{inner->rank(), inner->topology()}, owned_{std::move(inner)}, inner_{*owned_}, all_{all} {}
+
+    comm::pending do_all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,
+                                std::span<std::byte> all, comm::stream on) override {
+        ++all_.gathers;
+        return inner_.all_gather(mine, counts, all, on);
+    }
+    comm::pending do_barrier(comm::stream on) override { return inner_.barrier(on); }
+    comm::pending do_exchange(std::span<comm::outgoing const> sends, std::span<comm::incoming const> receives,
+                              comm::stream on, comm::statement const& mine) override {
+        all_.messages_sent.push_back(sends.size());
+        for (auto const& message : sends) {
+            all_.bytes_sent += message.bytes.size();
+        }
+        for (auto const& message : receives) {
+            all_.bytes_received += message.bytes.size();
+        }
+        return inner_.exchange(sends, receives, on, mine);
+    }
+    std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, comm::deadline until) override {
+        return std::unique_ptr<communicator>{new watched_communicator{inner_.split(color, key, until), all_}};
+    }
+    void do_abort(std::string_view reason, world_rank culprit) noexcept override { inner_.abort(reason, culprit); }
+
+    std::unique_ptr<communicator> owned_;
+    comm::communicator& inner_;
+    seen& all_;
+};
 
 /// Runs steps of the samples given, each prepared while the one before is in use; every byte is looked at.
 void run_steps(comm::communicator& world, comm::dispatcher& dispatch, std::span<step_samples const> steps) {
@@ -98,7 +141,7 @@ TYPED_TEST(dispatcher_on, prepares_a_step_while_another_one_is_in_use) {
         this->run(4, [overlap](comm::communicator& world) {
             comm::dispatcher dispatch{world, omni_phases({4}), patience, {.overlap = overlap}};
             std::vector<step_samples> steps;
-            for (std::uint64_t step = 0; step < 6; ++step) {
+            for (std::uint64_t step = 0; step < 4; ++step) {
                 steps.push_back(omni_samples(step, {5, 3 + step, 0, 7}));
             }
             // Text alone, a short batch, one with a single sample, one with none at all.
@@ -110,7 +153,7 @@ TYPED_TEST(dispatcher_on, prepares_a_step_while_another_one_is_in_use) {
             steps.push_back(omni_samples(9, {0, 0, 1, 0}));
             steps.push_back(omni_samples(10, {0, 0, 0, 0}));
             // Lengths that need more room than those before.
-            steps.push_back(omni_samples(11, {20, 2, 0, 45}));
+            steps.push_back(omni_samples(11, {20, 2, 0, 25}));
             run_steps(world, dispatch, steps);
             EXPECT_TRUE(dispatch.usable());
         });
@@ -191,41 +234,81 @@ TYPED_TEST(dispatcher_on, gathers_over_and_fills_what_the_caller_gives) {
     });
 }
 
-TYPED_TEST(dispatcher_on, sends_one_message_per_peer_and_keeps_to_itself_what_stays) {
+TYPED_TEST(dispatcher_on, sends_all_fields_in_one_message_per_peer_and_never_what_stays) {
     this->run(3, [](comm::communicator& world) {
         dispatched here{omni_samples(6, {9, 0, 2}), omni_phases({3}), world.rank()};
-        comm::dispatcher dispatch{world, omni_phases({3}), patience, {.overlap = false}};
+        watched_communicator::seen seen;
+        watched_communicator watched{world, seen};
+        comm::dispatcher dispatch{watched, omni_phases({3}), patience, {.overlap = false}};
         auto step = dispatch.prepare(here.samples(), here.fields()).wait(patience);
+        here.expect_arrived(step);
+        // Seven fields of three phases; what moves is known from the plan.
+        ASSERT_EQ(seen.messages_sent.size(), 1U);
+        EXPECT_LE(seen.messages_sent[0], 2U);
         std::uint64_t held = 0;
-        for (auto const& field : here.fields()) {
-            held += field.bytes.size();
-        }
-        auto const& moved = step.statistics();
-        EXPECT_EQ(moved.bytes_sent + moved.bytes_kept, held);
         std::uint64_t arrived = 0;
         for (std::size_t field = 0; field < here.fields().size(); ++field) {
+            held += here.fields()[field].bytes.size();
             arrived += step.arrived(field).size();
         }
-        EXPECT_EQ(moved.bytes_received + moved.bytes_kept, arrived);
+        auto const& moved = step.statistics();
+        EXPECT_EQ(moved.bytes_sent, seen.bytes_sent);
+        EXPECT_EQ(moved.bytes_received, seen.bytes_received);
+        EXPECT_EQ(moved.bytes_kept, held - seen.bytes_sent);
+        EXPECT_EQ(moved.bytes_kept, arrived - seen.bytes_received);
         EXPECT_EQ(moved.bytes_between_nodes, 0U) << "all ranks are on one node";
+    });
+}
+
+TYPED_TEST(dispatcher_on, takes_ranks_along_that_send_nothing_or_have_nothing_at_all) {
+    this->run(3, [](comm::communicator& world) {
+        // Rank 0 has two samples and hands one to rank 1, which sends nothing; rank 2 has no part in it.
+        std::vector<phase> phases{{.name = "llm", .group = flat_group({3}), .method = phase_method::given}};
+        phases[0].given = plan_of({{0}, {1}, {}});
+        bool const first = world.rank() == world_rank{0};
+        auto const text = first ? std::vector<std::uint64_t>{4, 6} : std::vector<std::uint64_t>{};
+        auto const tokens = payload(3, first ? 10 : 0);
+        watched_communicator::seen seen;
+        watched_communicator watched{world, seen};
+        comm::dispatcher dispatch{watched, phases, patience, {.overlap = false}};
+        for (std::size_t number = 0; number < 3; ++number) {
+            auto const step =
+                dispatch.prepare({.text = text}, std::array{comm::step_field{.name = "t", .bytes = tokens}})
+                    .wait(patience);
+            auto const whole = payload(3, 10);
+            auto const expected = first                           ? std::span{whole}.first(4)
+                                  : world.rank() == world_rank{1} ? std::span{whole}.subspan(4)
+                                                                  : std::span<std::byte const>{};
+            EXPECT_TRUE(std::ranges::equal(step.arrived(0), expected));
+            EXPECT_EQ(seen.messages_sent.size(), number + 1) << "every rank takes part in every exchange";
+            EXPECT_EQ(seen.gathers, number + 1);
+        }
+        EXPECT_EQ(seen.bytes_sent, first ? 18U : 0U);
     });
 }
 
 TYPED_TEST(dispatcher_on, needs_no_byte_of_room_where_nothing_arrives) {
     this->run(2, [](comm::communicator& world) {
-        // Plans of the caller's: rank 1 sends all that it has, and rank 0, whose samples stay, gets nothing for them.
+        // All that there is stays on rank 0.
         std::vector<phase> phases{{.name = "llm", .group = flat_group({2}), .method = phase_method::given}};
         phases[0].given = plan_of({{0, 1}, {}});
-        std::vector<std::uint64_t> const text =
-            world.rank() == world_rank{0} ? std::vector<std::uint64_t>{4, 6} : std::vector<std::uint64_t>{};
-        auto const tokens = payload(3, text.empty() ? 0 : 20);
-        comm::dispatcher dispatch{world, phases, patience};
+        bool const first = world.rank() == world_rank{0};
+        auto const text = first ? std::vector<std::uint64_t>{4, 6} : std::vector<std::uint64_t>{};
+        auto const tokens = payload(3, first ? 20 : 0);
+        std::size_t asked = 0;
+        std::vector<std::byte> room(20);
+        comm::dispatcher_options const options{.allocate = [&](std::size_t, std::size_t bytes) {
+            ++asked;
+            return std::span{room}.first(bytes);
+        }};
+        comm::dispatcher dispatch{world, phases, patience, options};
         auto const step =
             dispatch.prepare({.text = text}, std::array{comm::step_field{.name = "t", .bytes = tokens, .columns = 2}})
                 .wait(patience);
         EXPECT_TRUE(std::ranges::equal(step.arrived(0), tokens));
         EXPECT_EQ(step.statistics().bytes_sent, 0U);
         EXPECT_EQ(step.statistics().bytes_kept, tokens.size());
+        EXPECT_EQ(asked, first ? 1U : 0U);
     });
 }
 
