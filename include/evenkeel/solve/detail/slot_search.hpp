@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -38,6 +39,9 @@ class slot_search {
         most_.reserve(bins);
         slowest_.reserve(bins);
         sums_.reserve(bins);
+        loads_.reserve(bins);
+        order_.reserve(bins);
+        new_bin_.reserve(bins);
     }
 
     struct outcome {
@@ -54,26 +58,25 @@ class slot_search {
                        std::span<std::uint32_t> bin_of, step_budget steps) {
         slots_ = slots;
         tolerance_ = tolerance;
-        std::size_t const ranks = problem.ranks() / slots;
-        fill(problem, ranks);
-        bins_.reset(problem, own_);
-        outcome best = now();
+        fill(problem, problem.ranks() / slots);
+        outcome best = start(problem, own_);
         if (best.violation > 0) {
             step_budget half = steps.part(std::max<std::uint64_t>(steps.left() / 2, 1));
             limits_(bins_, half);
             steps.give_back(half);
-            best = now();
+            bins_.store(own_);
+            best = start(problem, own_);
         }
         if (best.violation > 0 && fits) {
-            bins_.reset(problem, bin_of);
-            best = now();
+            best = start(problem, bin_of);
         }
         bins_.store(bin_of);
         improve(goal, best, bin_of, steps);
-        return best;
+        return start(problem, bin_of);
     }
 
-    /// Of each micro-batch, the load of the slowest rank; after a search, of its last attempt.
+  private:
+    /// Of each micro-batch, the load of the slowest rank.
     [[nodiscard]] outcome now() {
         slowest_.assign(slots_, 0);
         outcome result;
@@ -88,7 +91,37 @@ class slot_search {
         return result;
     }
 
-  private:
+    /// Groups the bins by their loads, the heaviest together, which for given bins is the best there is. A micro-batch is
+    /// to be levelled at the mean of its bins, or at its heaviest item.
+    outcome start(wish_problem const& problem, std::span<std::uint32_t> bin_of) {
+        std::size_t const ranks = problem.ranks() / slots_;
+        loads_.assign(problem.ranks(), 0);
+        for (std::size_t item = 0; item < bin_of.size(); ++item) {
+            loads_[bin_of[item]] += problem.weights[item];
+        }
+        order_.resize(problem.ranks());
+        std::iota(order_.begin(), order_.end(), 0U);
+        std::ranges::sort(order_, [&](std::uint32_t a, std::uint32_t b) {
+            return loads_[a] > loads_[b] || (loads_[a] == loads_[b] && a < b);
+        });
+        sums_.assign(slots_, 0);
+        new_bin_.resize(problem.ranks());
+        for (std::size_t place = 0; place < order_.size(); ++place) {
+            new_bin_[order_[place]] = static_cast<std::uint32_t>(place % ranks * slots_ + place / ranks);
+            sums_[place / ranks] += loads_[order_[place]];
+        }
+        for (std::size_t slot = 0; slot < slots_; ++slot) {
+            levels_[slot] = sums_[slot] / ranks + (sums_[slot] % ranks != 0 ? 1U : 0U);
+        }
+        for (std::size_t item = 0; item < bin_of.size(); ++item) {
+            bin_of[item] = new_bin_[bin_of[item]];
+            auto& level = levels_[bin_of[item] % slots_];
+            level = std::max(level, problem.weights[item]);
+        }
+        bins_.reset(problem, bin_of);
+        return now();
+    }
+
     void fill(wish_problem const& problem, std::size_t ranks) {
         levels_.assign(slots_, 0);
         sums_.clear();
@@ -170,6 +203,9 @@ class slot_search {
     std::vector<std::uint64_t> slowest_;
     std::vector<std::uint64_t> sums_;
     std::vector<holding> held_;
+    std::vector<std::uint64_t> loads_;
+    std::vector<std::uint32_t> order_;
+    std::vector<std::uint32_t> new_bin_;
     std::vector<std::uint32_t> own_;
 };
 

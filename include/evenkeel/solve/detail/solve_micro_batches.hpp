@@ -80,7 +80,7 @@ class micro_batch_solver {
         bin_of_.resize(problem_.size());
         bool const fits = bins_ <= ranks * slots;
         if (fits) {
-            start_packed(ranks, slots);
+            start_packed();
         }
         search_.reserve(problem_.size(), ranks * slots);
         auto const [violation, sum] = search_(problem_, slots, goal_of(bound, options.tolerance), options.tolerance,
@@ -151,29 +151,13 @@ class micro_batch_solver {
         }
     }
 
-    /// The bins of first fit, the heaviest together.
-    void start_packed(std::size_t ranks, std::size_t slots) {
-        number_of_.assign(weights.size(), 0);
+    void start_packed() {
+        bin_of_item_.assign(weights.size(), 0);
         for (std::size_t place = 0; place < packed_.size(); ++place) {
-            number_of_[by_tokens_.positions[place]] = packed_[place];
+            bin_of_item_[by_tokens_.positions[place]] = packed_[place];
         }
-        loads_.assign(bins_, 0);
         for (std::size_t place = 0; place < problem_.size(); ++place) {
-            bin_of_[place] = number_of_[items_[place]];
-            loads_[bin_of_[place]] += problem_.weights[place];
-        }
-        order_.resize(bins_);
-        for (std::uint32_t bin = 0; bin < bins_; ++bin) {
-            order_[bin] = bin;
-        }
-        std::ranges::sort(order_, [&](std::uint32_t a, std::uint32_t b) {
-            return loads_[a] > loads_[b] || (loads_[a] == loads_[b] && a < b);
-        });
-        for (std::size_t place = 0; place < order_.size(); ++place) {
-            loads_[order_[place]] = place % ranks * slots + place / ranks;
-        }
-        for (auto& bin : bin_of_) {
-            bin = static_cast<std::uint32_t>(loads_[bin]);
+            bin_of_[place] = bin_of_item_[items_[place]];
         }
     }
 
@@ -202,9 +186,7 @@ class micro_batch_solver {
     slot_search search_;
     std::vector<std::uint32_t> items_;  ///< the item of each of the problem
     std::vector<std::uint32_t> bin_of_;
-    std::vector<std::uint32_t> number_of_;
-    std::vector<std::uint32_t> order_;
-    std::vector<std::uint64_t> loads_;
+    std::vector<std::uint32_t> bin_of_item_;
     std::vector<std::uint32_t> rank_of_item_;
 };
 
