@@ -48,14 +48,18 @@ void run_rank(evenkeel::comm::communicator& world, options const& options, metho
     auto const drawing = options.drawing();
     bool const collects = world.rank() == evenkeel::world_rank{0};
     exchange_report mine;
+    std::vector<std::string> names;
+    for (auto const& phase : phases) {
+        names.push_back(phase.name);
+    }
     for (std::size_t step = 0; step < options.steps; ++step) {
         drawn_step drawn{.first_sample = step * drawing.samples(), .lengths = {}};
         for (auto const& phase : phases) {
             drawn.lengths.push_back(drawing.lengths(step, to_index(world.rank()), phase.lengths));
         }
-        auto const outcomes = balance_step(world, drawn, how, options.bytes_per_token, mine);
+        auto const outcome = balance_step(world, names, drawn, how, options.scale, mine);
         if (collects) {
-            collected.add(outcomes);
+            collected.add(outcome);
             bar.advance();
         }
     }
@@ -99,6 +103,8 @@ bool balance_a_trace(processes& all, options const& options) {
             });
             if (all.is_first()) {
                 result.phases = collected.report();
+                result.by_phase = collected.by_phase();
+                result.composed_saving = collected.composed_saving();
                 reports.push_back(std::move(result));
                 if (how == options.method) {
                     loads = collected.first_loads();

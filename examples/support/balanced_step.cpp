@@ -10,10 +10,9 @@
 
 #include <evenkeel/comm/all_to_all.hpp>
 #include <evenkeel/comm/lengths.hpp>
-#include <evenkeel/cost.hpp>
-#include <evenkeel/place.hpp>
+#include <evenkeel/core/group.hpp>
+#include <evenkeel/orchestrate.hpp>
 #include <evenkeel/rearrange.hpp>
-#include <evenkeel/solve.hpp>
 
 #include "payload.hpp"
 
@@ -44,17 +43,48 @@ std::vector<std::uint64_t> by_sample(drawn_step const& drawn) {
     return values;
 }
 
-/// A plan for one phase, in which an item has as many bytes as its length.
-balanced plan_phase(method how, std::span<std::uint64_t const> lengths, layout const& home, topology const& topology) {
-    if (how == method::stay) {
-        auto kept = rebalance(lengths, home, topology, linear_cost{});
-        return {std::move(kept.plan), kept.quality};
+/// A step for the orchestrator: every sample is one unit of every encoder.
+struct step_input {
+    step_samples samples;
+    std::vector<evenkeel::phase> phases;
+};
+
+step_input input_of(comm::gathered_lengths const& lengths, std::span<std::string const> names, method how) {
+    constexpr std::array methods{phase_method::scratch, phase_method::relabel, phase_method::stay};
+    bool const with_llm = names.back() == "llm";
+    std::size_t const encoders = names.size() - (with_llm ? 1 : 0);
+    auto const ranks = flat_group({lengths.counts.size()});
+    std::size_t const samples = lengths[0].size();
+    step_input result;
+    result.samples.counts = lengths.counts;
+    result.samples.text.assign(samples, 0);
+    if (with_llm) {
+        result.samples.text.assign(lengths[encoders].begin(), lengths[encoders].end());
     }
-    auto even = balance(lengths, rank_count{topology.size().value}, linear_cost{});
-    if (how == method::relabel) {
-        even.plan = relabel(even.plan, home, topology, lengths).plan;
+    for (std::size_t encoder = 0; encoder < encoders; ++encoder) {
+        auto const bytes = bytes_per_token(names[encoder]);
+        result.samples.inputs.push_back(
+            {.units = one_unit_each(samples), .lengths = {lengths[encoder].begin(), lengths[encoder].end()}});
+        for (std::size_t sample = 0; with_llm && sample < samples; ++sample) {
+            result.samples.text[sample] -= lengths[encoder][sample];
+        }
+        result.phases.push_back({.name = names[encoder],
+                                 .group = ranks,
+                                 .bytes_in = bytes.in,
+                                 .bytes_out = with_llm ? bytes.out : 0,
+                                 .method = methods.at(static_cast<std::size_t>(how))});
     }
-    return even;
+    result.phases.push_back({.name = "llm",
+                             .group = ranks,
+                             .bytes_in = bytes_per_token("llm").in,
+                             .method = methods.at(static_cast<std::size_t>(how))});
+    for (auto& phase : result.phases) {
+        // Where nothing stays at home, slack saves no bytes.
+        if (how != method::stay) {
+            phase.tolerance = 0;
+        }
+    }
+    return result;
 }
 
 std::vector<std::uint64_t> loads_of(layout const& layout, std::span<std::uint64_t const> lengths) {
@@ -112,26 +142,77 @@ void move_payload(comm::communicator& communicator, rearrangement const& move, f
     }
 }
 
+/// What going home between encoder and LLM would move, beyond what the composed movement does; there and back.
+std::uint64_t saved_by_composing(planned_step const& step, std::size_t encoder, topology const& topology,
+                                 std::span<std::uint64_t const> bytes) {
+    auto const to_home = traffic_of(invert(step.raw(encoder)), topology, bytes).moved;
+    auto const to_llm =
+        traffic_of({expand(step.home, step.units[encoder]), step.outputs(encoder).to()}, topology, bytes);
+    return 2 * (to_home + to_llm.moved - traffic_of(step.outputs(encoder), topology, bytes).moved);
+}
+
 }  // namespace
 
-std::vector<phase_outcome> balance_step(comm::communicator& communicator, drawn_step const& drawn, method how,
-                                        std::uint64_t bytes_per_token, exchange_report& checked) {
-    std::size_t const phases = drawn.lengths.size();
-    auto const lengths = comm::all_gather_lengths(communicator, by_sample(drawn), phases, patience);
-    auto const home = home_layout(lengths.counts);
-    std::vector<phase_outcome> outcomes;
-    for (std::size_t phase = 0; phase < phases; ++phase) {
-        double const begun = processor_ms();
-        auto const even = plan_phase(how, lengths[phase], home, communicator.topology());
-        double const plan_ms = processor_ms() - begun;
-
-        auto const move = rearrangement{home, layout_of(even.plan)};
-        outcomes.push_back(outcome_of(move, communicator.topology(), lengths[phase], even.quality));
-        outcomes.back().plan_ms = plan_ms;
-        auto const payload = field_per_token("payload", lengths[phase], bytes_per_token);
-        move_payload(communicator, move, payload, drawn.first_sample, phase, checked);
+token_bytes bytes_per_token(std::string_view phase) noexcept {
+    if (phase == "llm") {
+        return {.in = 8, .out = 0};
     }
-    return outcomes;
+    return {.in = phase == "audio" ? std::uint64_t{1024} : std::uint64_t{4704}, .out = 7168};
+}
+
+std::uint64_t payload_scale::of(std::uint64_t bytes) const noexcept {
+    return fixed != 0 ? fixed : (bytes * numerator + denominator - 1) / denominator;
+}
+
+step_outcome balance_step(comm::communicator& communicator, std::span<std::string const> names, drawn_step const& drawn,
+                          method how, payload_scale const& scale, exchange_report& checked) {
+    std::size_t const phases = names.size();
+    bool const with_llm = names.back() == "llm";
+    auto const& topology = communicator.topology();
+    auto const lengths = comm::all_gather_lengths(communicator, by_sample(drawn), phases, patience);
+    auto const input = input_of(lengths, names, how);
+
+    std::vector<double> plan_ms(input.phases.size());
+    double begun = processor_ms();
+    auto const step = orchestrate(input.samples, input.phases, topology, {.planned = [&](std::size_t phase) {
+                                      plan_ms[phase] = processor_ms() - begun;
+                                      begun = processor_ms();
+                                  }});
+
+    step_outcome result;
+    std::size_t const llm = input.phases.size() - 1;
+    for (std::size_t phase = 0; phase < phases; ++phase) {
+        std::size_t const number = phase < step.encoders() ? phase : llm;
+        auto const move = number < llm ? step.raw(number) : step.text();
+        result.phases.push_back(outcome_of(move, topology, lengths[phase], step.phases[number].quality.front()));
+        result.phases.back().plan_ms = plan_ms[number];
+    }
+    std::uint64_t kind = 0;
+    auto const carry = [&](rearrangement const& move, std::span<std::uint64_t const> tokens, std::uint64_t per_token) {
+        move_payload(communicator, move, field_per_token("payload", tokens, scale.of(per_token)), drawn.first_sample,
+                     kind++, checked);
+    };
+    for (std::size_t encoder = 0; encoder < step.encoders(); ++encoder) {
+        auto const bytes = bytes_per_token(names[encoder]);
+        auto const& raw = step.traffic.raw[encoder];
+        auto const& outputs = step.traffic.outputs[encoder];
+        result.bytes.push_back({.name = names[encoder],
+                                .raw = {raw.moved, raw.between_nodes},
+                                .output = {2 * outputs.moved, 2 * outputs.between_nodes}});
+        carry(step.raw(encoder), lengths[encoder], bytes.in);
+        if (with_llm) {
+            carry(step.outputs(encoder), lengths[encoder], bytes.out);
+            carry(invert(step.outputs(encoder)), lengths[encoder], bytes.out);
+            result.composed_saving += saved_by_composing(step, encoder, topology,
+                                                         field_per_token("outputs", lengths[encoder], bytes.out).bytes);
+        }
+    }
+    if (with_llm) {
+        auto const& text = step.traffic.text;
+        result.bytes.push_back({.name = "llm", .text = {text.moved, text.between_nodes}});
+        carry(step.text(), input.samples.text, bytes_per_token("llm").in);
+    }
+    return result;
 }
 
 }  // namespace evenkeel::examples

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "balanced_step.hpp"
 #include "input_error.hpp"
 #include "text.hpp"
 
@@ -25,9 +26,11 @@ void require_memory(std::string_view what, double bytes) {
 
 void require_memory_for_step(options const& options, std::span<phase_lengths const> phases) {
     auto const drawing = options.drawing();
-    auto const payload = heaviest_step(phases, drawing, options.steps) * static_cast<double>(options.bytes_per_token);
-    // Each rank holds the gathered lengths of all samples, flat and by phase, and two layouts of one phase at a time.
-    auto const kept = 16 * static_cast<double>(phases.size()) + 100;
+    auto const payload = heaviest_step(phases, drawing, options.steps) *
+                         static_cast<double>(options.scale.of(bytes_per_token("image").out));
+    // Each rank holds the gathered lengths of all samples, flat, by phase and for the plan, with weights and bytes, the
+    // layouts of all phases, and what one plan takes.
+    auto const kept = 120 * static_cast<double>(phases.size()) + 300;
     auto const samples = static_cast<double>(drawing.samples());
     require_memory("a step of that size", 4 * payload + kept * samples * static_cast<double>(options.ranks));
 }

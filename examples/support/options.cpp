@@ -38,6 +38,15 @@ std::vector<std::string> words_of(std::string_view list) {
     return result;
 }
 
+/// The two numbers of "1/256"; of "3", 3 and 1.
+void set_scale(std::string const& text, payload_scale& scale) {
+    auto const bar = std::min(text.find('/'), text.size());
+    auto const denominator = bar == text.size() ? std::string{"1"} : text.substr(bar + 1);
+    constexpr auto most = std::uint64_t{1'000'000};
+    scale.numerator = whole_number("--payload-scale", text.substr(0, bar), 1, most);
+    scale.denominator = whole_number("--payload-scale", denominator, 1, most);
+}
+
 void check_together(options& options, bool nodes_given, std::optional<std::filesystem::path> const& json,
                     std::optional<std::filesystem::path> const& plot) {
     if (!nodes_given) {
@@ -125,8 +134,18 @@ options parse_options(int count, char const* const* arguments) {
            fmt::format("What moves the bytes: {}", fmt::join(backends(), ", ")))
         ->type_name("NAME")
         ->default_str(result.backend);
-    number("--bytes-per-token", result.bytes_per_token, 1, most_bytes_per_token,
-           "Size of the payload that travels with a token");
+    app.add_option_function<std::string>(
+           "--payload-scale", [&](std::string const& text) { set_scale(text, result.scale); },
+           "How much of a token's bytes really travels: a part such as 1/256, rounded up, or 1 for all")
+        ->type_name("A/B")
+        ->default_str(fmt::format("{}/{}", result.scale.numerator, result.scale.denominator));
+    app.add_option_function<std::string>(
+           "--bytes-per-token",
+           [&](std::string const& text) {
+               result.scale.fixed = whole_number("--bytes-per-token", text, 1, most_bytes_per_token);
+           },
+           "Let as many bytes travel with every token instead")
+        ->type_name("N");
     add_path(app, "--json", json, "Write the result as JSON");
     add_path(app, "--plot", plot, "Write the loads per rank, before and after, as SVG");
 

@@ -32,7 +32,7 @@ struct options {
     /// Only these phases, or all where none is named.
     std::vector<std::string> phases = {};
     std::string backend = "threads";
-    std::size_t bytes_per_token = 8;
+    payload_scale scale = {};
     std::optional<output_file> json;
     std::optional<output_file> plot;
 

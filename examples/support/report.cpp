@@ -58,6 +58,25 @@ std::string closing(exchange_report const& exchange) {
                        bytes(exchange.inter_node_bytes), verdict);
 }
 
+std::string at_full_size(report const& report) {
+    if (report.by_phase.empty()) {
+        return {};
+    }
+    auto inputs = 0.0;
+    auto outputs = 0.0;
+    auto text = 0.0;
+    for (auto const& phase : report.by_phase) {
+        inputs += static_cast<double>(phase.raw.between_nodes);
+        outputs += static_cast<double>(phase.output.between_nodes);
+        text += static_cast<double>(phase.text.between_nodes);
+    }
+    return fmt::format(
+        "At full size, {} of inputs, {} of outputs and gradients and {} of text go to another node;\n"
+        "going home between encoder and LLM would move {} more.\n",
+        human_bytes(inputs), human_bytes(outputs), human_bytes(text),
+        human_bytes(static_cast<double>(report.composed_saving)));
+}
+
 /// @param names  How many columns are names.
 std::string to_table(std::span<row const> rows, std::size_t names, std::string_view headline) {
     auto widths = std::vector<std::size_t>(rows.front().size());
@@ -93,7 +112,19 @@ nlohmann::ordered_json json_of(report const& report) {
                           {"gap", phase.gap},
                           {"plan_ms", phase.plan_ms},
                           {"moved_share", phase.moved_share},
-                          {"inter_node_share", phase.inter_node_share}});
+                          {"inter_node_share", phase.inter_node_share},
+                          {"max_tokens_before", phase.max_tokens_before},
+                          {"max_tokens_after", phase.max_tokens_after}});
+    }
+    auto by_phase = nlohmann::ordered_json::array();
+    for (auto const& phase : report.by_phase) {
+        auto const bytes = [](moving_bytes const& one) {
+            return nlohmann::ordered_json{{"total", one.total}, {"between_nodes", one.between_nodes}};
+        };
+        by_phase.push_back({{"name", phase.name},
+                            {"raw", bytes(phase.raw)},
+                            {"output", bytes(phase.output)},
+                            {"text", bytes(phase.text)}});
     }
     return {{"method", report.method},
             {"ranks", report.ranks},
@@ -103,7 +134,9 @@ nlohmann::ordered_json json_of(report const& report) {
             {"exchange",
              {{"bytes", report.exchange.bytes},
               {"inter_node_bytes", report.exchange.inter_node_bytes},
-              {"wrong", report.exchange.wrong}}}};
+              {"wrong", report.exchange.wrong},
+              {"by_phase", std::move(by_phase)},
+              {"composed_saving", report.composed_saving}}}};
 }
 
 }  // namespace
@@ -119,7 +152,7 @@ std::string to_json(std::span<report const> methods) {
 std::string to_table(report const& report, std::string_view headline) {
     auto rows = headings();
     std::ranges::transform(report.phases, std::back_inserter(rows), row_of);
-    return to_table(rows, 1, headline) + closing(report.exchange);
+    return to_table(rows, 1, headline) + closing(report.exchange) + at_full_size(report);
 }
 
 std::string to_table(std::span<report const> methods, std::string_view headline) {
@@ -138,7 +171,7 @@ std::string to_table(std::span<report const> methods, std::string_view headline)
     }
     auto table = to_table(rows, 2, headline);
     for (auto const& report : methods) {
-        table += fmt::format("{}: {}", report.method, closing(report.exchange));
+        table += fmt::format("{}: {}{}", report.method, closing(report.exchange), at_full_size(report));
     }
     return table;
 }

@@ -23,6 +23,27 @@ struct phase_report {
     double moved_share = 0;
     /// ... and on another node.
     double inter_node_share = 0;
+    /// Tokens of the busiest rank, which decide how much memory a rank needs.
+    std::uint64_t max_tokens_before = 0;
+    std::uint64_t max_tokens_after = 0;
+};
+
+/// Bytes that leave their rank, at full size.
+struct moving_bytes {
+    std::uint64_t total = 0;
+    std::uint64_t between_nodes = 0;
+
+    friend bool operator==(moving_bytes const&, moving_bytes const&) = default;
+};
+
+/// What a phase moves: an encoder its inputs, its outputs and their gradients; the LLM text.
+struct phase_bytes {
+    std::string name = {};
+    moving_bytes raw = {};
+    moving_bytes output = {};
+    moving_bytes text = {};
+
+    friend bool operator==(phase_bytes const&, phase_bytes const&) = default;
 };
 
 /// What went over the wire.
@@ -40,6 +61,10 @@ struct report {
     std::size_t samples = 0;
     std::vector<phase_report> phases = {};
     exchange_report exchange = {};
+    /// Over all steps.
+    std::vector<phase_bytes> by_phase = {};
+    /// What going home between encoder and LLM would move beyond that.
+    std::uint64_t composed_saving = 0;
 };
 
 /// The report for programs: an object with the members of `report` under their names, in their order.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace evenkeel::examples {
 
@@ -23,6 +24,8 @@ phase_report report_of(std::string const& name, std::span<phase_outcome const> s
             result.lower_bound_over_mean = step.after.tail_floor();
         }
         result.gap = std::max(result.gap, step.after.gap());
+        result.max_tokens_before = std::max(result.max_tokens_before, step.before.max_load);
+        result.max_tokens_after = std::max(result.max_tokens_after, step.after.max_load);
         plan_ms.push_back(step.plan_ms);
         total += static_cast<double>(step.moves.total);
         moved += static_cast<double>(step.moves.moved);
@@ -36,12 +39,26 @@ phase_report report_of(std::string const& name, std::span<phase_outcome const> s
     return result;
 }
 
+void add_to(moving_bytes& sum, moving_bytes const& one) {
+    sum.total += one.total;
+    sum.between_nodes += one.between_nodes;
+}
+
 }  // namespace
 
-void summary::add(std::span<phase_outcome const> step) {
-    for (std::size_t phase = 0; phase < step.size(); ++phase) {
+void summary::add(step_outcome const& step) {
+    composed_saving_ += step.composed_saving;
+    by_phase_.resize(step.bytes.size());
+    for (std::size_t phase = 0; phase < step.bytes.size(); ++phase) {
+        auto& sum = by_phase_[phase];
+        sum.name = step.bytes[phase].name;
+        add_to(sum.raw, step.bytes[phase].raw);
+        add_to(sum.output, step.bytes[phase].output);
+        add_to(sum.text, step.bytes[phase].text);
+    }
+    for (std::size_t phase = 0; phase < step.phases.size(); ++phase) {
         auto& steps = of_phase_[phase];
-        steps.push_back(step[phase]);
+        steps.push_back(step.phases[phase]);
         if (steps.size() > 1) {
             // Only the first step is drawn.
             steps.back().loads_before.clear();

@@ -76,6 +76,13 @@ must_run(--ranks 16 --ranks-per-node 4 --samples-per-rank 8 --plot loads.svg)
 if(NOT EXISTS "${FOLDER}/loads.svg" OR NOT out MATCHES "llm")
     message(SEND_ERROR "no picture or no table:\n${out}")
 endif()
+string(JSON image GET "${json}" exchange by_phase 0 raw total)
+string(JSON text GET "${json}" exchange by_phase 2 text total)
+string(JSON saving GET "${json}" exchange composed_saving)
+string(JSON tokens GET "${json}" phases 2 max_tokens_after)
+if(NOT image GREATER 0 OR NOT text GREATER 0 OR NOT saving GREATER 0 OR NOT tokens GREATER 0)
+    message(SEND_ERROR "what the step moves is missing: ${json}")
+endif()
 
 # Every method, and all of them.
 foreach(method scratch relabel stay)

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,18 +18,30 @@ namespace {
 struct ran {
     std::vector<std::vector<phase_outcome>> outcomes;  ///< per rank
     exchange_report sum;
+    std::vector<phase_bytes> bytes = {};
+    std::uint64_t composed_saving = 0;
 };
 
-/// One step of one phase on threads, `drawn[r]` the lengths of rank r, two ranks to a node.
-ran run(std::vector<std::vector<std::uint64_t>> const& drawn, std::uint64_t bytes_per_token,
+using by_rank = std::vector<std::vector<std::uint64_t>>;
+
+/// One step on threads, `drawn[p][r]` the lengths of rank r in phase p, two ranks to a node.
+ran run(std::vector<std::string> const& names, std::vector<by_rank> const& drawn, payload_scale const& scale,
         method how = method::stay) {
     ran result;
-    result.outcomes.resize(drawn.size());
-    std::vector<exchange_report> checked(drawn.size());
-    comm::run_threads(uniform_topology({drawn.size()}, {2}), [&](comm::communicator& world) {
+    result.outcomes.resize(drawn.front().size());
+    std::vector<exchange_report> checked(result.outcomes.size());
+    comm::run_threads(uniform_topology({checked.size()}, {2}), [&](comm::communicator& world) {
         auto const rank = to_index(world.rank());
-        result.outcomes[rank] =
-            balance_step(world, {.first_sample = 100, .lengths = {drawn[rank]}}, how, bytes_per_token, checked[rank]);
+        drawn_step mine{.first_sample = 100, .lengths = {}};
+        for (auto const& phase : drawn) {
+            mine.lengths.push_back(phase[rank]);
+        }
+        auto outcome = balance_step(world, names, mine, how, scale, checked[rank]);
+        result.outcomes[rank] = std::move(outcome.phases);
+        if (rank == 0) {
+            result.bytes = std::move(outcome.bytes);
+            result.composed_saving = outcome.composed_saving;
+        }
     });
     for (auto const& one : checked) {
         result.sum.bytes += one.bytes;
@@ -35,6 +49,52 @@ ran run(std::vector<std::vector<std::uint64_t>> const& drawn, std::uint64_t byte
         result.sum.wrong += one.wrong;
     }
     return result;
+}
+
+/// The same of the LLM alone.
+ran run(by_rank const& drawn, std::uint64_t bytes_per_token, method how = method::stay) {
+    return run({"llm"}, {drawn}, {.fixed = bytes_per_token}, how);
+}
+
+TEST(balance_step, moves_inputs_outputs_gradients_and_text_of_a_whole_step) {
+    // Rank 0 has all images; half of what the LLM gets is text.
+    by_rank const images{{40, 40, 40}, {0}, {0}, {0}};
+    by_rank const all{{50, 50, 50}, {60}, {70}, {80}};
+    auto const done = run({"image", "llm"}, {images, all}, {});
+    EXPECT_EQ(done.sum.wrong, 0U);
+    ASSERT_EQ(done.outcomes[0].size(), 2U);
+    EXPECT_EQ(done.outcomes[0][0].after.max_load, 40U);
+    EXPECT_EQ(done.outcomes[0][1].after.total_load, 360U);
+    ASSERT_EQ(done.bytes.size(), 2U);
+    EXPECT_EQ(done.bytes[0].raw.total, 4704 * done.outcomes[0][0].moves.moved);
+    EXPECT_EQ(done.bytes[0].raw.between_nodes, 4704 * done.outcomes[0][0].moves.between_nodes);
+    EXPECT_EQ(done.bytes[1].raw, moving_bytes{});
+    // What travels is a 256th of that, rounded up: 19 bytes of each image token, 28 of each output, 1 of each text token.
+    EXPECT_EQ(done.sum.bytes, done.bytes[0].raw.total / 4704 * 19 + done.bytes[0].output.total / 7168 * 28 +
+                                  done.bytes[1].text.total / 8);
+}
+
+TEST(balance_step, counts_what_going_home_in_between_would_move) {
+    by_rank const images{{40, 40, 40}, {0}, {0}, {0}};
+    auto const scratch = run({"image", "llm"}, {images, images}, {}, method::scratch);
+    // Encoder and LLM have the same plan, so that outputs stay where they are; home, they would travel twice, as would
+    // their gradients.
+    EXPECT_EQ(scratch.bytes[0].output.total, 0U);
+    EXPECT_EQ(scratch.composed_saving, 4 * 7168 * scratch.outcomes[0][0].moves.moved);
+}
+
+TEST(balance_step, balances_encoders_without_an_llm) {
+    auto const done = run({"image"}, {{{40, 40, 40}, {0}, {0}, {0}}}, {});
+    EXPECT_EQ(done.sum.wrong, 0U);
+    EXPECT_EQ(done.outcomes[0].size(), 1U);
+    EXPECT_EQ(done.bytes.size(), 1U);
+    EXPECT_EQ(done.composed_saving, 0U);
+}
+
+TEST(payload_scale, rounds_up_unless_it_is_fixed) {
+    EXPECT_EQ((payload_scale{}.of(4704)), 19U);
+    EXPECT_EQ((payload_scale{.numerator = 1, .denominator = 1}.of(8)), 8U);
+    EXPECT_EQ((payload_scale{.fixed = 3}.of(8)), 3U);
 }
 
 TEST(balance_step, moves_what_the_plan_says_and_finds_every_byte_right) {

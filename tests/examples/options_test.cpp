@@ -40,17 +40,33 @@ TEST(options, have_the_documented_defaults) {
     EXPECT_FALSE(options.compare);
     EXPECT_TRUE(options.phases.empty());
     EXPECT_EQ(options.backend, "threads");
-    EXPECT_EQ(options.bytes_per_token, 8u);
+    EXPECT_EQ(options.scale, payload_scale{});
     EXPECT_FALSE(options.json);
     EXPECT_FALSE(options.plot);
 }
 
 TEST(options, are_read_from_the_command_line) {
     auto const folder = temporary_folder{};
-    auto const options =
-        parsed({"--lengths", "some.csv", "--seed=18446744073709551615", "--ranks", "12", "--ranks-per-node=4",
-                "--samples-per-rank", "010", "--steps", "3", "--backend", "threads", "--bytes-per-token", "2", "--json",
-                (folder / "r.json").string(), "--plot", (folder / "p.svg").string()});
+    auto const options = parsed({"--lengths",
+                                 "some.csv",
+                                 "--seed=18446744073709551615",
+                                 "--ranks",
+                                 "12",
+                                 "--ranks-per-node=4",
+                                 "--samples-per-rank",
+                                 "010",
+                                 "--steps",
+                                 "3",
+                                 "--backend",
+                                 "threads",
+                                 "--payload-scale",
+                                 "3/4",
+                                 "--bytes-per-token",
+                                 "2",
+                                 "--json",
+                                 (folder / "r.json").string(),
+                                 "--plot",
+                                 (folder / "p.svg").string()});
 
     EXPECT_EQ(options.lengths, "some.csv");
     EXPECT_EQ(options.seed, UINT64_MAX);
@@ -58,7 +74,7 @@ TEST(options, are_read_from_the_command_line) {
     EXPECT_EQ(options.ranks_per_node, 4u);
     EXPECT_EQ(options.samples_per_rank, 10u) << "a leading zero is no octal number";
     EXPECT_EQ(options.steps, 3u);
-    EXPECT_EQ(options.bytes_per_token, 2u);
+    EXPECT_EQ(options.scale, (payload_scale{.numerator = 3, .denominator = 4, .fixed = 2}));
     ASSERT_TRUE(options.json);
     EXPECT_TRUE(options.json->same_as(folder / "r.json"));
     ASSERT_TRUE(options.plot);
@@ -106,7 +122,7 @@ TEST(options, give_help_when_asked) {
     auto const help = complaint<help_wanted>([] { (void)parsed({"--help"}); });
     for (auto const* const option :
          {"--lengths", "--seed", "--ranks", "--ranks-per-node", "--samples-per-rank", "--steps", "--method",
-          "--compare", "--phases", "--backend", "--bytes-per-token", "--json", "--plot"}) {
+          "--compare", "--phases", "--backend", "--payload-scale", "--bytes-per-token", "--json", "--plot"}) {
         EXPECT_NE(help.find(option), std::string::npos) << option;
     }
 }
@@ -158,6 +174,8 @@ INSTANTIATE_TEST_SUITE_P(
         bad_line{{"--method", "luck"}, "--method: expected one of: scratch, relabel, stay, got 'luck'"},
         bad_line{{"--phases"}, "--phases: expected a value, got none"},
         bad_line{{"--steps", "0"}, "--steps: expected a whole number of at least 1, got 0"},
+        bad_line{{"--payload-scale", "1/0"}, "--payload-scale: expected a whole number from 1 to 1000000, got 0"},
+        bad_line{{"--payload-scale", "0.5"}, "--payload-scale: expected a whole number from 1 to 1000000, got '0.5'"},
         bad_line{{"--bytes-per-token", "0"}, "--bytes-per-token: expected a whole number from 1 to 1073741824, got 0"},
         bad_line{{"--seed", "x"}, "--seed: expected a whole number of at least 0, got 'x'"},
         bad_line{{"--rank", "8"}, "'--rank': unknown option, --help lists all options"},

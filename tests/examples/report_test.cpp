@@ -92,8 +92,9 @@ TEST(report, is_json_with_every_member_in_its_order) {
     };
     EXPECT_EQ(keys(json), "method ranks ranks_per_node samples phases exchange ");
     EXPECT_EQ(keys(json["phases"][0]),
-              "name imbalance_before imbalance_after lower_bound_over_mean gap plan_ms moved_share inter_node_share ");
-    EXPECT_EQ(keys(json["exchange"]), "bytes inter_node_bytes wrong ");
+              "name imbalance_before imbalance_after lower_bound_over_mean gap plan_ms moved_share inter_node_share "
+              "max_tokens_before max_tokens_after ");
+    EXPECT_EQ(keys(json["exchange"]), "bytes inter_node_bytes wrong by_phase composed_saving ");
     EXPECT_EQ(json["ranks"], 64);
     EXPECT_EQ(json["ranks_per_node"], 8);
     EXPECT_EQ(json["samples"], 2560);
@@ -102,6 +103,24 @@ TEST(report, is_json_with_every_member_in_its_order) {
     EXPECT_EQ(json["phases"][1]["gap"], 9e-5);
     EXPECT_EQ(json["exchange"]["bytes"], 123'456'789);
     EXPECT_TRUE(text.ends_with("}\n"));
+}
+
+TEST(report, says_at_full_size_what_each_phase_moves) {
+    auto report = example();
+    report.by_phase = {{.name = "image", .raw = {5'000'000, 3'000'000}, .output = {9'000'000, 1'000'000}},
+                       {.name = "llm", .text = {80'000, 20'000}}};
+    report.composed_saving = 7'000'000;
+    auto const json = nlohmann::json::parse(to_json(report))["exchange"];
+    EXPECT_EQ(json["composed_saving"], 7'000'000);
+    EXPECT_EQ(json["by_phase"][0]["name"], "image");
+    EXPECT_EQ(json["by_phase"][0]["raw"]["total"], 5'000'000);
+    EXPECT_EQ(json["by_phase"][0]["output"]["between_nodes"], 1'000'000);
+    EXPECT_EQ(json["by_phase"][1]["text"]["total"], 80'000);
+    auto const table = to_table(report, "");
+    EXPECT_NE(table.find("At full size, 3.00 MB of inputs, 1.00 MB of outputs and gradients and 20.0 kB of text go to "
+                         "another node;\ngoing home between encoder and LLM would move 7.00 MB more.\n"),
+              std::string::npos)
+        << table;
 }
 
 TEST(report, shows_methods_side_by_side) {

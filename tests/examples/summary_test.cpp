@@ -2,7 +2,6 @@
 #include "examples/support/summary.hpp"
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -25,8 +24,10 @@ phase_outcome step(std::uint64_t before, std::uint64_t after, std::uint64_t boun
 TEST(summary, takes_imbalance_and_gap_of_the_worst_step_and_the_median_time) {
     auto collected = summary{{"llm"}};
     for (auto const& one : {step(15, 12, 12, 1), step(18, 11, 10, 9), step(12, 10, 10, 2)}) {
-        collected.add(std::span{&one, 1});
+        collected.add({.phases = {one}, .bytes = {{.name = "llm", .text = {9, 4}}}, .composed_saving = 5});
     }
+    EXPECT_EQ(collected.composed_saving(), 15U);
+    EXPECT_EQ(collected.by_phase(), (std::vector<phase_bytes>{{.name = "llm", .text = {27, 12}}}));
 
     auto const llm = collected.report().front();
     EXPECT_EQ(llm.name, "llm");
@@ -37,6 +38,8 @@ TEST(summary, takes_imbalance_and_gap_of_the_worst_step_and_the_median_time) {
     EXPECT_DOUBLE_EQ(llm.plan_ms, 2);
     EXPECT_DOUBLE_EQ(llm.moved_share, 0.4);
     EXPECT_DOUBLE_EQ(llm.inter_node_share, 0.1);
+    EXPECT_EQ(llm.max_tokens_before, 18U);
+    EXPECT_EQ(llm.max_tokens_after, 12U);
 }
 
 TEST(summary, weighs_shares_by_the_length_of_each_step) {
@@ -45,8 +48,8 @@ TEST(summary, weighs_shares_by_the_length_of_each_step) {
     small.moves = {.total = 10, .moved = 10, .between_nodes = 10, .nodes = 1, .node_to_node = {10}};
     auto large = step(10, 10, 10, 1);
     large.moves = {.total = 30, .moved = 0, .between_nodes = 0, .nodes = 1, .node_to_node = {0}};
-    collected.add(std::span{&small, 1});
-    collected.add(std::span{&large, 1});
+    collected.add({.phases = {small}});
+    collected.add({.phases = {large}});
 
     EXPECT_DOUBLE_EQ(collected.report().front().moved_share, 0.25);
     EXPECT_DOUBLE_EQ(collected.report().front().inter_node_share, 0.25);
@@ -57,7 +60,7 @@ TEST(summary, says_imbalance_1_gap_0_and_no_share_for_a_phase_without_load) {
     phase_outcome nothing;
     nothing.before = nothing.after = {0, 0, 0, {2}};
     nothing.loads_before = nothing.loads_after = {0, 0};
-    collected.add(std::span{&nothing, 1});
+    collected.add({.phases = {nothing}});
 
     auto const image = collected.report().front();
     EXPECT_EQ(image.imbalance_before, 1);
@@ -71,7 +74,7 @@ TEST(summary, says_imbalance_1_gap_0_and_no_share_for_a_phase_without_load) {
 TEST(summary, keeps_the_loads_of_the_first_step_to_be_drawn) {
     auto collected = summary{{"llm"}};
     for (auto const& one : {step(15, 12, 12, 1), step(18, 11, 10, 9)}) {
-        collected.add(std::span{&one, 1});
+        collected.add({.phases = {one}});
     }
 
     auto const drawn = collected.first_loads().front();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
@@ -26,7 +28,8 @@ struct orchestrate_options {
     /// The micro-batch of each sample, where the caller knows it; empty: it is dealt.
     std::vector<micro_batch_id> micro_batch_of_sample = {};
 
-    friend bool operator==(orchestrate_options const&, orchestrate_options const&) = default;
+    /// Told the number of each phase when a plan of it has been made, once per micro-batch: for progress and timing.
+    std::function<void(std::size_t)> planned = {};
 };
 
 }  // namespace evenkeel

@@ -60,7 +60,7 @@ namespace evenkeel {
         .samples = samples, .phases = phases, .cluster = topology, .amounts = amounts, .home = step.home};
     auto const slots = detail::micro_batches_of(problem, options);
     std::vector<detail::phase_ranks> chosen(phases.size());
-    detail::joint_choice choose{problem, options.micro_batches, chosen};
+    detail::joint_choice choose{problem, options, chosen};
     for (std::size_t slot = 0; slot < options.micro_batches.value; ++slot) {
         choose(slots.samples_of(slot));
     }

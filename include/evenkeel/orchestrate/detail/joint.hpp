@@ -18,6 +18,7 @@
 #include <evenkeel/orchestrate/detail/group_view.hpp>
 #include <evenkeel/orchestrate/detail/phase_planner.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
+#include <evenkeel/orchestrate/options.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
 
@@ -52,8 +53,8 @@ struct phase_ranks {
 /// upsets, samples of text alone level again, which are a thousand times cheaper to move.
 class joint_choice {
   public:
-    joint_choice(step_problem const& problem, micro_batch_count micro_batches, std::vector<phase_ranks>& chosen)
-        : problem_{problem}, micro_batches_{micro_batches}, chosen_{chosen} {
+    joint_choice(step_problem const& problem, orchestrate_options const& options, std::vector<phase_ranks>& chosen)
+        : problem_{problem}, options_{options}, chosen_{chosen} {
         order_.resize(problem.encoders());
         std::iota(order_.begin(), order_.end(), std::size_t{0});
         std::ranges::sort(order_, [&](std::size_t a, std::size_t b) {
@@ -143,13 +144,16 @@ class joint_choice {
             use_given(number);
         } else {
             planner_(task_, problem_.phases[number], views_[number],
-                     tolerance_of(problem_.phases[number], micro_batches_), answer_);
+                     tolerance_of(problem_.phases[number], options_.micro_batches), answer_);
             for (std::size_t item = 0; item < items_.size(); ++item) {
                 chosen.rank_of[to_index(items_[item])] = answer_.rank_of[item];
             }
         }
         chosen.qualities.push_back(answer_.quality);
         chosen.from_scratch = chosen.from_scratch || answer_.from_scratch;
+        if (options_.planned) {
+            options_.planned(number);
+        }
     }
 
     /// The ranks of a given plan stand in `chosen` already; what is left to say is how even they are.
@@ -198,7 +202,7 @@ class joint_choice {
     }
 
     step_problem const& problem_;
-    micro_batch_count micro_batches_;
+    orchestrate_options const& options_;
     std::vector<phase_ranks>& chosen_;
     std::vector<std::size_t> order_;   ///< of the encoders
     std::vector<group_view> views_;    ///< of each phase
