@@ -5,7 +5,7 @@
 //
 // A row is called `<question>/<subject>/<workload>/<ranks>x<samples per rank>`. Questions: `balance` and
 // `balance_attention` (balance.hpp), `balance_padded`, `balance_padded_attention` and `balance_mixed` (padded.hpp),
-// `relabel` (relabel.hpp), `plan_cluster` (planning.hpp), `simulate` (simulation.hpp). Workloads are made up, or with
+// `balance_equal`, `balance_capped`, `balance_speeds` and `micro_batches` (wishes.hpp), `relabel` (relabel.hpp), `plan_cluster` (planning.hpp), `simulate` (simulation.hpp). Workloads are made up, or with
 // --traces the phases of the *.csv files in DIR, called `<file>.<phase>`.
 #include <algorithm>
 #include <array>
@@ -24,6 +24,7 @@
 #include "padded.hpp"
 #include "planning.hpp"
 #include "relabel.hpp"
+#include "wishes.hpp"
 #include "simulation.hpp"
 
 namespace {
@@ -54,6 +55,10 @@ void add_made_up() {
     for (auto const& batches : bench::made_up_batches(balanced)) {
         bench::add_balance_rows(batches);
         bench::add_padded_rows(batches);
+    }
+    constexpr std::array<bench::shape, 3> wished{{{64, 40}, {256, 40}, {2560, 40}}};
+    for (auto const& batches : bench::made_up_batches(wished)) {
+        bench::add_wish_rows(batches);
     }
     constexpr std::array<bench::shape, 4> relabelled{{{64, 40}, {256, 40}, {2560, 40}, {2560, 8}}};
     for (auto const& batches : bench::made_up_batches(relabelled)) {
