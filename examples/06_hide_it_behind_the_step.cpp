@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dispatcher, which lives as long as training: while one step computes, the next one is planned and its raw inputs are
-// moved. With threads as ranks. Whether the ranks waited for it depends on the machine; what arrives does not.
+// moved. With threads as ranks. How long each rank waited for it depends on the machine, and goes to the error stream.
 //
 // Prints:
 //     step 0: rank 0 drew 900 image tokens, encodes 500; rank 1 drew 100, encodes 500
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <iostream>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -33,7 +34,9 @@ int main() {
                                                      {.name = "llm", .group = group}};
     evenkeel::comm::run_threads(cluster, [&](evenkeel::comm::communicator& world) {
         std::size_t const rank = evenkeel::to_index(world.rank());
-        auto dispatch = evenkeel::comm::dispatcher{world, phases, 30s};
+        auto waited = std::vector<double>{};
+        auto const log = [&](evenkeel::comm::step_statistics const& step) { waited.push_back(step.seconds_waiting); };
+        auto dispatch = evenkeel::comm::dispatcher{world, phases, 30s, {.log = log}};
         auto pixels = std::array<std::vector<std::byte>, 2>{};  // of the step that is prepared and of the one before
         auto const prepare = [&](std::size_t step) {
             auto const& mine = drawn[step][rank];
@@ -65,6 +68,11 @@ int main() {
                 evenkeel::comm::output_field{.name = "hidden", .source = outputs, .target = arrived, .columns = 4};
             step.forward(0, {&field, 1}).wait(30s);
         }
+        auto line = "rank " + std::to_string(rank) + " waited";
+        for (auto const seconds : waited) {
+            line += " " + std::to_string(1e3 * seconds) + " ms";
+        }
+        std::clog << line + '\n';
     });
 
     auto const total = [&](std::size_t step, std::size_t rank) {
