@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/core/fingerprint.hpp>
 #include <evenkeel/core/partition.hpp>
 #include <evenkeel/cost/conv_attention.hpp>
 #include <evenkeel/cost/linear.hpp>
@@ -137,6 +138,12 @@ TEST(balance_mixed, stops_where_it_is_good_enough) {
     auto const hasty = balance(lengths, ranks, fifth, {.effort = 0});
     EXPECT_GE(hasty.quality.max_load, best.quality.max_load);
     EXPECT_LE(hasty.quality.gap(), 0.2);
+}
+
+TEST(balance_mixed, gives_the_same_plan_on_every_compiler_and_machine) {
+    // This number changes when the algorithm does, and only then.
+    auto const [lengths, ranks] = test::mixed_batch(1, 64, 40);
+    EXPECT_EQ(fingerprint{}.add(balance(lengths, ranks, fifth).plan).value(), 7796020220687194847u);
 }
 
 TEST(balance_mixed, reads_lengths_through_a_projection) {

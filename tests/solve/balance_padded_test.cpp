@@ -120,6 +120,12 @@ TEST(balance_padded, stops_where_it_is_good_enough) {
     EXPECT_GT(balance(lengths, ranks, padded_cost{}, {.tolerance = HUGE_VAL}).quality.gap(), 0);
 }
 
+TEST(balance_padded, gives_the_same_plan_on_every_compiler_and_machine) {
+    // This number changes when the algorithm does, and only then.
+    auto const [lengths, ranks] = test::mixed_batch(1, 64, 40);
+    EXPECT_EQ(fingerprint{}.add(balance(lengths, ranks, padded_cost{}).plan).value(), 12094080837699002059u);
+}
+
 TEST(balance_padded, reads_lengths_through_a_projection) {
     struct example {
         std::string text;
