@@ -20,7 +20,7 @@ namespace evenkeel::detail {
 /// exactly to a target load.
 ///
 /// The rank with most room comes first, as the heaviest of these items do. So the room that the target leaves over all ends
-/// up with the last ranks, an eighth of all, which share what is left longest first: they will be uneven, but pool much
+/// up with the last ranks, a sixteenth of all, which share what is left longest first: they will be uneven, but pool much
 /// room, and `repair` has few ranks to look after instead of half of all.
 class exact_finish {
   public:
@@ -42,14 +42,14 @@ class exact_finish {
         }
         sort_ranks(loads, target);
         items_.reset(weights.subspan(first));
-        std::size_t const last = ranks - std::min(ranks, std::max<std::size_t>(4, ranks / 8));
+        std::size_t const last = ranks - std::min(ranks, std::max<std::size_t>(4, ranks / 16));
         for (std::size_t index = 0; index < last && !items_.empty(); ++index) {
             std::uint32_t const rank = order_[index];
-            // The room is for all ranks that are left, in equal shares.
+            // A quarter of the room that is left over is for this rank, so that most is there for the last.
             std::uint64_t const left = ranks - index;
             std::uint64_t const mean = total / left + (total % left != 0 ? 1 : 0);
             std::uint64_t const room = target - std::min(target, loads[rank]);
-            for (auto const number : fill_(items_, room, target - std::min(target, mean), steps)) {
+            for (auto const number : fill_(items_, room, (target - std::min(target, mean)) / 4, steps)) {
                 loads[rank] += items_.weight(number);
                 rank_of[first + items_.take(number)] = rank;
             }

@@ -42,7 +42,7 @@ class repair {
         rooms_.reserve(ranks);
     }
 
-    /// @param waste  How far below the target a rank may stay that is to be filled.
+    /// @param waste  How far below the target a rank may stay that is to be filled, or an eighth of its room.
     /// @param turn   Differs from try to try, so that other partners are met.
     /// @return       Whether every rank is at the target or below.
     bool operator()(placement& loads, std::uint64_t target, std::uint64_t waste, std::size_t turn, step_budget& steps) {
@@ -128,7 +128,7 @@ class repair {
         std::uint64_t const most = room(partner);
         auto const found = excess(over) <= most ? smallest_transfer(gives_.sums(), takes_.sums(), excess(over), most)
                                                 : largest_transfer(gives_.sums(), takes_.sums(),
-                                                                   most - std::min(most - 1, waste_), most);
+                                                                   most - std::min(most - 1, std::max(waste_, most / 8)), most);
         if (found) {
             exchange(*loads_, over, gives_, partner, takes_, *found);
         }
