@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -10,17 +11,11 @@
 #include <span>
 #include <vector>
 
+#include <evenkeel/solve/detail/cheapest_cover.hpp>
+#include <evenkeel/solve/detail/export_item.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
-#include <evenkeel/solve/detail/subset_sums.hpp>
 
 namespace evenkeel::detail {
-
-/// An item that a node may give away: its weight, what moving it costs, and its number.
-struct export_item {
-    std::uint64_t weight;
-    std::uint64_t cost;
-    std::uint32_t item;
-};
 
 /// Chooses what a node gives away to lose a given weight, at least cost.
 ///
@@ -204,87 +199,24 @@ class export_choice {
         }
         // Whatever was not taken is heavier than what is left. The last ones taken are up for revision, together with
         // the cheapest of the others.
-        std::array<std::uint32_t, 16> open;
         std::size_t size = 0;
-        for (; size < open.size() / 4 && !chosen_.empty(); ++size) {
+        for (; size < open_.size() / 4 && !chosen_.empty(); ++size) {
             std::uint32_t const position = chosen_.back();
             chosen_.pop_back();
-            open[size] = position;
+            open_[size] = position;
             left += items_[position].weight;
             weight_ -= items_[position].weight;
             cost_ -= items_[position].cost;
         }
-        for (std::size_t position = 0; position < items_.size() && size < open.size(); ++position) {
+        for (std::size_t position = 0; position < items_.size() && size < open_.size(); ++position) {
             if (is_taken_[position] == 0) {
-                open[size++] = static_cast<std::uint32_t>(position);
+                open_[size++] = static_cast<std::uint32_t>(position);
             }
         }
-        cover(std::span{open}.first(size), left, steps);
-    }
-
-    /// Takes the cheapest of all subsets of `open` that weigh at least `excess`, which all of them together do.
-    void cover(std::span<std::uint32_t const> open, std::uint64_t excess, step_budget& steps) {
-        std::size_t const size = open.size() / 2;
-        auto const& [a, b] = halves_;
-        fill(open.first(size), halves_[0]);
-        fill(open.subspan(size), halves_[1]);
-        // From each sum of the second half on: the cheapest of those that are at least as large.
-        std::uint64_t cheapest = nothing;
-        for (std::size_t index = b.sums.size(); index-- > 0;) {
-            std::uint64_t const cost = b.costs[b.sums.subset(index)];
-            if (cost <= cheapest) {
-                cheapest = cost;
-                best_from_[index] = static_cast<std::uint16_t>(index);
-            } else {
-                best_from_[index] = best_from_[index + 1];
-            }
+        std::uint32_t subset = cover_(items_, std::span{open_}.first(size), left, steps);
+        for (; subset != 0; subset &= subset - 1) {
+            take_one(open_[static_cast<std::size_t>(std::countr_zero(subset))]);
         }
-        steps.spend(3 * (a.sums.size() + b.sums.size()));
-        std::uint64_t best = nothing;
-        std::uint64_t best_weight = nothing;
-        std::uint16_t from_a = 0;
-        std::uint16_t from_b = 0;
-        std::size_t first = b.sums.size();
-        for (std::size_t index = 0; index < a.sums.size(); ++index) {
-            while (first > 0 && a.sums.sum(index) + b.sums.sum(first - 1) >= excess) {
-                --first;
-            }
-            if (first == b.sums.size()) {
-                continue;
-            }
-            std::size_t const other = best_from_[first];
-            std::uint64_t const cost = a.costs[a.sums.subset(index)] + b.costs[b.sums.subset(other)];
-            std::uint64_t const weight = a.sums.sum(index) + b.sums.sum(other);
-            if (cost < best || (cost == best && weight < best_weight)) {
-                best = cost;
-                best_weight = weight;
-                from_a = a.sums.subset(index);
-                from_b = b.sums.subset(other);
-            }
-        }
-        for (std::size_t bit = 0; bit < open.size(); ++bit) {
-            if ((bit < size ? from_a >> bit & 1 : from_b >> (bit - size) & 1) != 0) {
-                take_one(open[bit]);
-            }
-        }
-    }
-
-    struct half_of_open {
-        subset_sums sums;
-        std::array<std::uint64_t, 256> costs;
-    };
-
-    void fill(std::span<std::uint32_t const> open, half_of_open& half) const {
-        std::array<std::uint64_t, 8> weights{};
-        half.costs[0] = 0;
-        for (std::size_t bit = 0; bit < open.size(); ++bit) {
-            weights[bit] = items_[open[bit]].weight;
-            std::size_t const without = std::size_t{1} << bit;
-            for (std::size_t subset = 0; subset < without; ++subset) {
-                half.costs[without + subset] = half.costs[subset] + items_[open[bit]].cost;
-            }
-        }
-        half.sums.assign(std::span{weights}.first(open.size()));
     }
 
     std::span<export_item const> items_;
@@ -292,8 +224,8 @@ class export_choice {
     std::vector<std::uint8_t> is_taken_;
     std::uint64_t weight_ = 0;
     std::uint64_t cost_ = 0;
-    std::array<half_of_open, 2> halves_;
-    std::array<std::uint16_t, 257> best_from_{};
+    std::array<std::uint32_t, cheapest_cover::most_items> open_{};
+    cheapest_cover cover_;
 };
 
 }  // namespace evenkeel::detail

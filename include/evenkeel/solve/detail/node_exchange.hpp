@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include <evenkeel/solve/detail/export_choice.hpp>
+#include <evenkeel/solve/detail/export_item.hpp>
 
 namespace evenkeel::detail {
 

@@ -32,6 +32,10 @@ struct stay_room {
         items.reserve(count);
         staying.reserve(count, rank_count, nodes);
         seats.reserve(count, rank_count, nodes);
+        scratch.reserve(count, rank_count);
+        scratch.weights.reserve(count);
+        scratch.result.plan.items.reserve(count);
+        scratch.result.plan.offsets.reserve(rank_count + 1);
         bounds.reserve(count, rank_count, nodes);
         rank_of.reserve(count);
         rank_of_item.reserve(count);

@@ -11,8 +11,7 @@
 #include <evenkeel/solve/detail/homing.hpp>
 #include <evenkeel/solve/detail/node_level.hpp>
 #include <evenkeel/solve/detail/node_packing.hpp>
-#include <evenkeel/solve/detail/placement.hpp>
-#include <evenkeel/solve/detail/repair.hpp>
+#include <evenkeel/solve/detail/node_rescue.hpp>
 #include <evenkeel/solve/detail/stay_items.hpp>
 #include <evenkeel/solve/detail/stay_state.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
@@ -35,18 +34,13 @@ class stay_search {
         state_.reserve(items, ranks, nodes);
         level_.reserve(items, nodes);
         packing_.reserve(items, ranks);
+        rescue_.reserve(items, ranks, nodes);
         homing_.reserve(items);
-        placement_.reserve(items, ranks);
-        repair_.reserve(items, ranks);
         best_.reserve(items);
-        exchanged_.reserve(items);
         spare_.reserve(items);
         caps_.reserve(nodes);
         failed_.reserve(nodes);
-        still_.reserve(nodes);
         margins_.reserve(32);
-        partners_.reserve(nodes);
-        saved_.reserve(items);
     }
 
     /// @param target  In units; what no rank is to exceed.
@@ -115,11 +109,6 @@ class stay_search {
     [[nodiscard]] std::span<std::uint64_t const> home_loads() const noexcept { return state_.home_loads(); }
 
   private:
-    [[nodiscard]] std::uint64_t capacity(std::size_t ranks) const noexcept {
-        std::uint64_t room = 0;
-        return __builtin_mul_overflow(target_, ranks, &room) ? std::numeric_limits<std::uint64_t>::max() : room;
-    }
-
     /// What needs no improvement; where bytes are no multiple of the weight, there is no such quick bound.
     [[nodiscard]] std::uint64_t enough() const noexcept {
         return items_->proportional ? excess_.weight + excess_.weight / 50 : 0;
@@ -134,7 +123,7 @@ class stay_search {
     [[nodiscard]] node_excess excess_of_nodes() const noexcept {
         node_excess result;
         for (std::uint32_t node = 0; node < state_.ranks().nodes(); ++node) {
-            std::uint64_t const whole = capacity(state_.ranks().size(node));
+            std::uint64_t const whole = state_.room_for(node, target_);
             std::uint64_t const load = state_.nodes().load(node);
             result.weight += load - std::min(load, whole);
             result.nodes += load > whole ? 1U : 0U;
@@ -169,7 +158,7 @@ class stay_search {
         is_home_ = false;
         caps_.resize(ranks_->nodes());
         for (std::size_t node = 0; node < caps_.size(); ++node) {
-            std::uint64_t const whole = capacity(ranks_->size(node));
+            std::uint64_t const whole = state_.room_for(node, target_);
             caps_[node] = whole - std::min(whole, margin);
         }
         level_.start(state_, caps_, target_);
@@ -189,8 +178,14 @@ class stay_search {
             }
         }
         first_failures_ = failed_.size();
-        loosen(at_any_price, part);
-        bool const reached = failed_.empty() || (at_any_price && exchange_anywhere(part));
+        for (std::size_t node = 0; node < caps_.size() && !failed_.empty(); ++node) {
+            caps_[node] = state_.room_for(node, target_);
+        }
+        if (!failed_.empty()) {
+            level_.start(state_, caps_, target_);
+            rescue_(state_, level_.market(), packing_, target_, at_any_price, failed_, part);
+        }
+        bool const reached = failed_.empty();
         if (reached) {
             if (state_.cost_between_nodes() > enough()) {
                 homing_(state_, target_, part);
@@ -204,116 +199,11 @@ class stay_search {
         return reached;
     }
 
-    /// Takes a little off each node that could not be evened out, until it can.
-    void loosen(bool at_any_price, step_budget& steps) {
-        for (std::size_t node = 0; node < caps_.size(); ++node) {
-            caps_[node] = capacity(state_.ranks().size(node));
-        }
-        level_.start(state_, caps_, target_);
-        still_.clear();
-        for (auto const node : failed_) {
-            if (!loosen(node, steps) && !(at_any_price && join(node, steps))) {
-                still_.push_back(node);
-            }
-        }
-        failed_.swap(still_);
-    }
-
-    /// The cheapest exchange after which the node and its partner can both be evened out.
-    bool loosen(std::uint32_t node, step_budget& steps) {
-        std::uint64_t const whole = capacity(state_.ranks().size(node));
-        std::uint64_t const load = state_.nodes().load(node);
-        std::uint64_t const extra = std::max<std::uint64_t>(1, whole / 2048) + load - std::min(load, whole);
-        level_.find_swaps(node, extra, steps);
-        constexpr std::size_t most_tries = 16;
-        constexpr std::size_t starts = 6;
-        for (std::size_t number = 0; number < most_tries && number < level_.swaps().size() && !steps.exhausted();
-             ++number) {
-            std::uint32_t const partner = level_.swaps()[number].partner;
-            save(node, partner);
-            level_.carry_out(node, number);
-            if (packing_(state_, node, target_, starts, steps) && packing_(state_, partner, target_, starts, steps)) {
-                return true;
-            }
-            restore();
-            level_.changed(node, partner);
-        }
-        return false;
-    }
-
-    /// Evens a node out together with the other with which that costs least.
-    bool join(std::uint32_t node, step_budget& steps) {
-        constexpr std::size_t most_partners = 12;
-        std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
-        std::uint32_t best = node;
-        level_.roomiest(node, most_partners, partners_);
-        for (int pass = 0; pass < 2; ++pass) {
-            for (auto const partner : partners_) {
-                if (steps.exhausted() || (pass == 1 && partner != best)) {
-                    continue;
-                }
-                save(node, partner);
-                std::uint64_t const before = state_.cost_between_nodes();
-                bool const reached = packing_(state_, node, partner, target_, 0, steps);
-                if (pass == 1) {
-                    level_.changed(node, partner);
-                    return reached;
-                }
-                std::uint64_t const after = state_.cost_between_nodes();
-                if (std::uint64_t const cost = after - std::min(before, after); reached && cost < fewest) {
-                    fewest = cost;
-                    best = partner;
-                }
-                restore();
-            }
-        }
-        return false;
-    }
-
-    void save(std::uint32_t a, std::uint32_t b) {
-        saved_.clear();
-        for (auto const node : {a, b}) {
-            for (auto const item : state_.nodes().items(node)) {
-                saved_.push_back({item, node, state_.rank_of(item)});
-            }
-        }
-    }
-
-    void restore() {
-        for (auto const& [item, node, rank] : saved_) {
-            if (std::uint32_t const now = state_.node_of_rank(state_.rank_of(item)); now != node) {
-                state_.move(item, now, node, rank);
-            } else {
-                state_.seat(item, rank);
-            }
-        }
-    }
-
-    bool exchange_anywhere(step_budget& steps) {
-        auto const& items = state_.items();
-        exchanged_.assign(state_.ranks_of().begin(), state_.ranks_of().end());
-        if (std::find(exchanged_.begin(), exchanged_.end(), no_rank) != exchanged_.end()) {
-            return false;
-        }
-        std::size_t const ranks = state_.ranks().ranks.size();
-        placement_.reset(items.sorted.weights, exchanged_, ranks);
-        step_budget part = steps.part(steps.left() / 4);
-        std::uint64_t const mean = items.sorted.total / ranks;
-        bool const reached = repair_(placement_, target_, (target_ - mean) / 4, 0, part);
-        steps.give_back(part);
-        if (reached) {
-            placement_.store(exchanged_);
-            state_.take_up(items, state_.ranks(), exchanged_, spare_);
-        }
-        return reached;
-    }
-
     stay_state state_;
     node_level level_;
     node_packing packing_;
+    node_rescue rescue_;
     homing homing_;
-    placement placement_;
-    repair repair_;
     static constexpr std::uint64_t none_yet = std::numeric_limits<std::uint64_t>::max();
     struct priced_margin {
         std::uint64_t cost;
@@ -332,16 +222,7 @@ class stay_search {
     std::vector<priced_margin> margins_;  ///< the cheapest first
     std::vector<std::uint64_t> caps_;
     std::vector<std::uint32_t> failed_;
-    std::vector<std::uint32_t> still_;
-    std::vector<std::uint32_t> partners_;
-    struct saved_item {
-        std::uint32_t item;
-        std::uint32_t node;
-        std::uint32_t rank;
-    };
-    std::vector<saved_item> saved_;
     std::vector<std::uint32_t> best_;
-    std::vector<std::uint32_t> exchanged_;
     std::vector<std::uint32_t> spare_;
 };
 

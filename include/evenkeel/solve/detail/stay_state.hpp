@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -66,6 +67,14 @@ class stay_state {
     [[nodiscard]] std::span<std::uint32_t const> ranks_of() const noexcept { return rank_of_; }
     [[nodiscard]] std::uint64_t rank_load(std::uint32_t rank) const noexcept { return rank_loads_[rank]; }
     [[nodiscard]] std::uint32_t node_of_rank(std::uint32_t rank) const noexcept { return node_of_rank_[rank]; }
+
+    /// What a node may have, if no rank may have more than `target`.
+    [[nodiscard]] std::uint64_t room_for(std::size_t node, std::uint64_t target) const noexcept {
+        std::uint64_t room = 0;
+        // What does not fit into 64 bits is room for everything.
+        bool const plenty = __builtin_mul_overflow(target, ranks_->size(node), &room);
+        return plenty ? std::numeric_limits<std::uint64_t>::max() : room;
+    }
 
     [[nodiscard]] std::uint64_t busiest_load() const noexcept {
         return *std::max_element(rank_loads_.begin(), rank_loads_.end());

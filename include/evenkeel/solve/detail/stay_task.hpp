@@ -21,7 +21,8 @@ struct stay_task {
     std::span<std::uint64_t const> weights;     ///< of each item
     std::span<std::uint64_t const> bytes;       ///< of each item, less than 2^64 in all
     std::span<std::uint32_t const> home_ranks;  ///< of each item: a rank, or `no_rank`
-    std::span<std::uint32_t const> home_nodes;  ///< of each item: the node of its home; empty if all homes are ranks
+    std::span<std::uint32_t const> home_nodes;  ///< of each item: the node of its home; empty if all homes
+                                                ///< are ranks
     std::span<std::uint8_t const> classes;      ///< of each item, or empty: items of a lower class leave first
     std::span<std::uint32_t const> nodes_of_ranks;
     std::size_t nodes = 0;  ///< some may have no rank of the group

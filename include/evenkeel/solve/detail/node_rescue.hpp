@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <evenkeel/solve/detail/node_market.hpp>
+#include <evenkeel/solve/detail/node_packing.hpp>
+#include <evenkeel/solve/detail/placement.hpp>
+#include <evenkeel/solve/detail/repair.hpp>
+#include <evenkeel/solve/detail/stay_state.hpp>
+#include <evenkeel/solve/detail/stay_task.hpp>
+#include <evenkeel/solve/detail/step_budget.hpp>
+
+namespace evenkeel::detail {
+
+/// What is done for nodes whose ranks cannot be evened out: an exchange with another node, which gives more slack and
+/// other items to choose from; at any price, exchanges between the ranks of two nodes, and between all ranks.
+class node_rescue {
+  public:
+    void reserve(std::size_t items, std::size_t ranks, std::size_t nodes) {
+        placement_.reserve(items, ranks);
+        repair_.reserve(items, ranks);
+        exchanged_.reserve(items);
+        spare_.reserve(items);
+        still_.reserve(nodes);
+        partners_.reserve(nodes);
+        saved_.reserve(items);
+    }
+
+    /// @param failed        The nodes; those that could not be helped are left in it.
+    /// @param at_any_price  See above.
+    void operator()(stay_state& state, node_market& market, node_packing& packing, std::uint64_t target,
+                    bool at_any_price, std::vector<std::uint32_t>& failed, step_budget& steps) {
+        state_ = &state;
+        market_ = &market;
+        packing_ = &packing;
+        target_ = target;
+        still_.clear();
+        for (auto const node : failed) {
+            if (!loosen(node, steps) && !(at_any_price && join(node, steps))) {
+                still_.push_back(node);
+            }
+        }
+        failed.swap(still_);
+        if (!failed.empty() && at_any_price && exchange_anywhere(steps)) {
+            failed.clear();
+        }
+    }
+
+  private:
+    /// The cheapest exchange after which the node and its partner can both be evened out.
+    bool loosen(std::uint32_t node, step_budget& steps) {
+        std::uint64_t const whole = state_->room_for(node, target_);
+        std::uint64_t const load = state_->nodes().load(node);
+        std::uint64_t const extra = std::max<std::uint64_t>(1, whole / 2048) + load - std::min(load, whole);
+        market_->find_swaps(node, extra, steps);
+        constexpr std::size_t most_tries = 16;
+        constexpr std::size_t starts = 6;
+        for (std::size_t number = 0; number < most_tries && number < market_->swaps().size() && !steps.exhausted();
+             ++number) {
+            std::uint32_t const partner = market_->swaps()[number].partner;
+            save(node, partner);
+            market_->carry_out(node, market_->swaps()[number]);
+            if ((*packing_)(*state_, node, target_, starts, steps) &&
+                (*packing_)(*state_, partner, target_, starts, steps)) {
+                return true;
+            }
+            restore();
+            market_->changed(node, partner);
+        }
+        return false;
+    }
+
+    /// Evens a node out together with the other with which that costs least.
+    bool join(std::uint32_t node, step_budget& steps) {
+        constexpr std::size_t most_partners = 12;
+        std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
+        std::uint32_t best = node;
+        market_->roomiest(node, most_partners, partners_);
+        for (int pass = 0; pass < 2; ++pass) {
+            for (auto const partner : partners_) {
+                if (steps.exhausted() || (pass == 1 && partner != best)) {
+                    continue;
+                }
+                save(node, partner);
+                std::uint64_t const before = state_->cost_between_nodes();
+                bool const reached = (*packing_)(*state_, node, partner, target_, 0, steps);
+                if (pass == 1) {
+                    market_->changed(node, partner);
+                    return reached;
+                }
+                std::uint64_t const after = state_->cost_between_nodes();
+                if (std::uint64_t const cost = after - std::min(before, after); reached && cost < fewest) {
+                    fewest = cost;
+                    best = partner;
+                }
+                restore();
+            }
+        }
+        return false;
+    }
+
+    void save(std::uint32_t a, std::uint32_t b) {
+        saved_.clear();
+        for (auto const node : {a, b}) {
+            for (auto const item : state_->nodes().items(node)) {
+                saved_.push_back({item, node, state_->rank_of(item)});
+            }
+        }
+    }
+
+    void restore() {
+        for (auto const& [item, node, rank] : saved_) {
+            if (std::uint32_t const now = state_->node_of_rank(state_->rank_of(item)); now != node) {
+                state_->move(item, now, node, rank);
+            } else {
+                state_->seat(item, rank);
+            }
+        }
+    }
+
+    bool exchange_anywhere(step_budget& steps) {
+        auto const& items = state_->items();
+        exchanged_.assign(state_->ranks_of().begin(), state_->ranks_of().end());
+        if (std::find(exchanged_.begin(), exchanged_.end(), no_rank) != exchanged_.end()) {
+            return false;
+        }
+        std::size_t const ranks = state_->ranks().ranks.size();
+        placement_.reset(items.sorted.weights, exchanged_, ranks);
+        step_budget part = steps.part(steps.left() / 4);
+        std::uint64_t const mean = items.sorted.total / ranks;
+        bool const reached = repair_(placement_, target_, (target_ - mean) / 4, 0, part);
+        steps.give_back(part);
+        if (reached) {
+            placement_.store(exchanged_);
+            state_->take_up(items, state_->ranks(), exchanged_, spare_);
+        }
+        return reached;
+    }
+
+    struct saved_item {
+        std::uint32_t item;
+        std::uint32_t node;
+        std::uint32_t rank;
+    };
+
+    stay_state* state_ = nullptr;
+    node_market* market_ = nullptr;
+    node_packing* packing_ = nullptr;
+    std::uint64_t target_ = 0;
+    placement placement_;
+    repair repair_;
+    std::vector<std::uint32_t> exchanged_;
+    std::vector<std::uint32_t> spare_;
+    std::vector<std::uint32_t> still_;
+    std::vector<std::uint32_t> partners_;
+    std::vector<saved_item> saved_;
+};
+
+}  // namespace evenkeel::detail
