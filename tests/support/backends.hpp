@@ -18,6 +18,9 @@
 #ifdef EVENKEEL_TEST_MPI
 #include "tests/support/mpi_backend.hpp"
 #endif
+#ifdef EVENKEEL_TEST_NCCL
+#include "tests/support/nccl_backend.hpp"
+#endif
 
 namespace evenkeel::test {
 
@@ -39,7 +42,9 @@ struct threads {
     }
 };
 
-#ifdef EVENKEEL_TEST_MPI
+#if defined(EVENKEEL_TEST_NCCL)
+using backends = testing::Types<nccl_sequence>;
+#elif defined(EVENKEEL_TEST_MPI)
 using backends = testing::Types<threads, mpi>;
 #else
 using backends = testing::Types<threads>;

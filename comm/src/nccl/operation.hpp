@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/comm/communicator.hpp>
+
+#include "memory.hpp"
+
+namespace evenkeel::comm::nccl {
+
+class rank_state;
+
+/// What each rank tells all others before bytes move.
+struct greeting {
+    std::uint64_t identity = 0;  ///< a hash of what the rank calls
+    std::uint64_t value = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t messages = 0;  ///< those of all ranks add up to 0 if every message is sent as it is expected
+    std::uint64_t color = 0;
+    std::uint64_t key = 0;
+};
+
+/// One operation of one rank, on its way from stage to stage. Nothing in it waits.
+struct operation {
+    /// What is asked of NCCL next, or waited for.
+    enum class stage { queued, greeting, greeted, moving, moved, splitting, over };
+
+    std::string name;
+    greeting mine;
+    std::vector<outgoing> sends;
+    std::vector<incoming> receives;
+    std::span<std::byte const> own;  ///< of a gathering; likewise
+    std::span<std::byte> all;
+    std::vector<std::uint64_t> counts;
+    bool splits = false;
+
+    cudaStream_t callers = nullptr;  ///< the caller's stream, if it has one
+    std::unique_ptr<event> before;   ///< what was on it when the operation was called
+    stage at = stage::queued;
+    std::vector<greeting> greetings;    ///< per rank
+    std::shared_ptr<rank_state> child;  ///< of a split
+    std::exception_ptr error;
+};
+
+}  // namespace evenkeel::comm::nccl

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The NCCL backend over the test double: in which order it calls what, and what becomes of errors. No GPU is involved.
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nccl.h>
+
+#include <evenkeel/comm/nccl.hpp>
+
+#include "tests/support/backends.hpp"
+#include "tests/support/mailbox.hpp"
+#include "tests/support/nccl_double.hpp"
+
+namespace evenkeel::test {
+namespace {
+
+using testing::HasSubstr;
+
+topology one_node(std::size_t ranks) { return uniform_topology(world_size{ranks}, node_size{ranks}); }
+
+std::size_t a_little(std::size_t from, std::size_t to) { return 1 + 10 * from + to; }
+
+/// Device memory of the double.
+class device_bytes {
+  public:
+    explicit device_bytes(std::vector<std::byte> const& content) : size_{content.size()} {
+        cudaMalloc(&data_, size_);
+        std::memcpy(data_, content.data(), size_);
+    }
+    device_bytes(device_bytes const&) = delete;
+    device_bytes& operator=(device_bytes const&) = delete;
+    ~device_bytes() { cudaFree(data_); }
+
+    [[nodiscard]] std::span<std::byte> get() const { return {static_cast<std::byte*>(data_), size_}; }
+
+  private:
+    void* data_ = nullptr;
+    std::size_t size_;
+};
+
+TEST(make_nccl, says_that_there_is_no_device) {
+    nccl_double::set_devices(0);
+    auto const error = error_of([] { return comm::make_nccl({}, world_rank{0}, one_node(1), patience); });
+    nccl_double::set_devices(1);
+    EXPECT_THAT(error.what(), HasSubstr("make_nccl on rank 0: no CUDA device"));
+}
+
+TEST(make_nccl, refuses_no_communicator_and_a_rank_that_is_none) {
+    EXPECT_EQ(refusal_of([] { return comm::make_nccl(nullptr, one_node(1), patience); }),
+              "make_nccl: parent = null, expected a communicator");
+    EXPECT_EQ(refusal_of([] { return comm::make_nccl({}, world_rank{2}, one_node(2), patience); }),
+              "make_nccl: rank = 2, expected a rank below 2");
+}
+
+TEST(make_nccl, names_the_call_that_failed) {
+    auto const id = comm::make_nccl_id();
+    nccl_double::fail_next("ncclCommInitRankConfig");
+    auto const error = error_of([&] { return comm::make_nccl(id, world_rank{0}, one_node(1), patience); });
+    EXPECT_THAT(error.what(), HasSubstr("ncclCommInitRankConfig: an error of the double (as the test has asked)"));
+}
+
+TEST(make_nccl, gives_up_at_the_deadline_when_a_rank_does_not_come) {
+    auto const id = comm::make_nccl_id();
+    auto const error = error_of([&] { return comm::make_nccl(id, world_rank{0}, one_node(2), impatience); });
+    EXPECT_THAT(error.what(), HasSubstr("ncclCommInitRankConfig: the deadline passed before all ranks came"));
+}
+
+TEST(make_nccl, leaves_an_adopted_communicator_alone_also_after_a_fault) {
+    auto const id = comm::make_nccl_id();
+    ncclUniqueId unique;
+    std::memcpy(&unique, id.bytes.data(), sizeof unique);
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    ncclComm_t trainers = nullptr;
+    ncclCommInitRankConfig(&trainers, 1, unique, 0, &config);
+    EXPECT_EQ(refusal_of([&] { return comm::make_nccl(trainers, one_node(2), patience); }),
+              "make_nccl: nodes.size() = 2, expected one rank for each of the 1 ranks of the parent");
+    auto const world = comm::make_nccl(trainers, one_node(1), patience);
+    world->barrier().wait(patience);
+    world->abort("enough");
+    static_cast<void>(error_of([&] { world->barrier().wait(patience); }));
+    ncclResult_t state = ncclInternalError;
+    EXPECT_EQ(ncclCommGetAsyncError(trainers, &state), ncclSuccess);
+    EXPECT_EQ(state, ncclSuccess);
+    comm::make_nccl(trainers, one_node(1), patience)->barrier().wait(patience);
+    ncclCommDestroy(trainers);
+}
+
+TEST(make_nccl, frees_all_device_memory) {
+    auto const before = nccl_double::allocations();
+    nccl_sequence::run(one_node(3), [](comm::communicator& world) {
+        mailbox const box{world, a_little};
+        box.exchange(world).wait(patience);
+    });
+    EXPECT_EQ(nccl_double::allocations(), before);
+}
+
+TEST(nccl_exchange, moves_bytes_from_device_to_device_after_what_is_on_the_stream) {
+    nccl_sequence::run(one_node(2), [](comm::communicator& world) {
+        cudaStream_t stream = nullptr;
+        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+        std::size_t const self = to_index(world.rank());
+        auto const peer = to_id<world_rank>(1 - self);
+        {
+            device_bytes const out{untouched_bytes(1'000)};
+            device_bytes const in{untouched_bytes(1'000)};
+            auto const content = payload(self, 1'000);
+            // Not before this is done, and it is not yet.
+            cudaMemcpyAsync(out.get().data(), content.data(), 1'000, cudaMemcpyDefault, stream);
+            std::vector<comm::outgoing> const sends{{peer, out.get()}};
+            std::vector<comm::incoming> const receives{{peer, in.get()}};
+            world.exchange(sends, receives, {stream}).wait(patience);
+            auto const expected = payload(1 - self, 1'000);
+            EXPECT_TRUE(std::ranges::equal(in.get(), expected));
+        }
+        cudaStreamDestroy(stream);
+    });
+}
+
+TEST(nccl_exchange, refuses_a_stream_that_is_being_captured) {
+    nccl_sequence::run(one_node(1), [](comm::communicator& world) {
+        cudaStream_t stream = nullptr;
+        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+        nccl_double::set_capturing(stream, true);
+        EXPECT_EQ(refusal_of([&] { return world.exchange({}, {}, {stream}); }),
+                  "exchange: on = a stream that is being captured, expected one that is not: ranks talk to each other "
+                  "before bytes move");
+        cudaStreamDestroy(stream);
+        world.barrier().wait(patience);
+    });
+}
+
+TEST(nccl_exchange, fails_on_every_rank_when_the_ends_of_a_message_differ_and_moves_nothing) {
+    nccl_sequence::run(one_node(3), [](comm::communicator& world) {
+        mailbox const sending{world, [](std::size_t from, std::size_t to) { return from == 0 && to == 1 ? 1u : 7u; }};
+        mailbox const receiving{world, [](std::size_t from, std::size_t to) { return from == 0 && to == 1 ? 3u : 7u; }};
+        auto const error = error_of([&] { world.exchange(sending.sends, receiving.receives).wait(patience); });
+        EXPECT_THAT(error.what(), HasSubstr("a message is not sent as it is expected"));
+        receiving.expect_nothing();
+        EXPECT_FALSE(error_of([&] { world.barrier().wait(patience); }).can_go_on());
+    });
+}
+
+TEST(nccl_exchange, fails_on_every_rank_by_its_deadline_when_one_call_fails) {
+    for (std::string const call : {"ncclAllGather", "ncclSend", "ncclRecv", "cudaMalloc"}) {
+        nccl_sequence::run(one_node(3), [&](comm::communicator& world) {
+            SCOPED_TRACE(call);
+            // Larger than any before, so that memory is asked for.
+            mailbox const box{world, [](std::size_t, std::size_t) { return std::size_t{5'000}; }};
+            if (world.rank() == world_rank{1}) {
+                nccl_double::fail_next(call);
+            }
+            auto const begun = std::chrono::steady_clock::now();
+            auto const error = error_of([&] { box.exchange(world).wait(impatience); });
+            EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{20});
+            EXPECT_FALSE(error.can_go_on());
+            if (world.rank() == world_rank{1}) {
+                EXPECT_THAT(error.what(), HasSubstr("exchange on rank 1: " + call + ": "));
+            }
+        });
+    }
+}
+
+TEST(nccl_exchange, fails_by_the_deadline_when_a_rank_does_not_come) {
+    nccl_sequence::run(one_node(3), [](comm::communicator& world) {
+        if (world.rank() != world_rank{2}) {
+            mailbox const box{world, a_little};
+            auto const error = error_of([&] { box.exchange(world).wait(impatience); });
+            EXPECT_EQ(error.reason(), "the deadline passed before all ranks came");
+            box.expect_nothing();
+        }
+    });
+}
+
+TEST(nccl_exchange, is_over_for_all_when_one_drops_it) {
+    nccl_sequence::run(one_node(2), [](comm::communicator& world) {
+        mailbox const box{world, a_little};
+        if (world.rank() == world_rank{1}) {
+            static_cast<void>(world.exchange(box.sends, {}));
+        }
+        EXPECT_FALSE(error_of([&] { box.exchange(world).wait(impatience); }).can_go_on());
+    });
+}
+
+}  // namespace
+}  // namespace evenkeel::test
