@@ -6,8 +6,8 @@
 // A row is called `<question>/<subject>/<workload>/<ranks>x<samples per rank>`. Questions: `balance` and
 // `balance_attention` (balance.hpp), `balance_padded`, `balance_padded_attention` and `balance_mixed` (padded.hpp),
 // `balance_equal`, `balance_capped`, `balance_speeds` and `micro_batches` (wishes.hpp), `relabel` (relabel.hpp),
-// `plan_cluster` (planning.hpp), `simulate` (simulation.hpp). Workloads are made up, or with --traces the phases of the
-// *.csv files in DIR, called `<file>.<phase>`.
+// `rebalance` (rebalance.hpp), `plan_cluster` (planning.hpp), `simulate` (simulation.hpp). Workloads are made up, or
+// with --traces the phases of the *.csv files in DIR, called `<file>.<phase>`.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -24,6 +24,7 @@
 #include "examples/support/input_error.hpp"
 #include "padded.hpp"
 #include "planning.hpp"
+#include "rebalance.hpp"
 #include "relabel.hpp"
 #include "simulation.hpp"
 #include "wishes.hpp"
@@ -65,6 +66,10 @@ void add_made_up() {
     for (auto const& batches : bench::made_up_batches(relabelled)) {
         bench::add_relabel_rows(batches);
     }
+    constexpr std::array<bench::shape, 5> rebalanced{{{64, 40}, {256, 40}, {2560, 40}, {2560, 58}, {65536, 40}}};
+    for (auto const& batches : bench::made_up_batches(rebalanced)) {
+        bench::add_rebalance_rows(batches);
+    }
 }
 
 void add_real(std::string const& folder) {
@@ -73,6 +78,7 @@ void add_real(std::string const& folder) {
         bench::add_balance_rows(batches);
         bench::add_padded_rows(batches);
         bench::add_relabel_rows(batches);
+        bench::add_rebalance_rows(batches);
     }
 }
 
