@@ -48,12 +48,12 @@ class micro_batch_solver {
             }
         }
         cap_ = std::max<std::uint64_t>(1, std::min(cap, total));
+        reserve(tokens.size());
         sort_items("micro_batches", tokens, by_tokens_);
         scaled_ = by_tokens_.weights;
         for (auto& size : scaled_) {
             size *= by_tokens_.unit;
         }
-        fit_.reserve(tokens.size());
         packed_.resize(scaled_.size());
         std::size_t const needed = up(bins_bound(scaled_, cap_), ranks, options);
         bins_ = fit_(scaled_, cap_, packed_);
@@ -74,7 +74,6 @@ class micro_batch_solver {
         require_counts("micro_batches", 0, {checked_multiply(ranks, slots, "micro_batches: ranks * micro-batches")});
         read(ranks * slots);
         std::uint64_t bound = std::max<std::uint64_t>(lower_bound(by_weight_, ranks), 0);
-        bound_.reserve(problem_.size());
         bound = bound_(problem_, ranks, slots, bound);
 
         bin_of_.resize(problem_.size());
@@ -82,7 +81,7 @@ class micro_batch_solver {
         if (fits) {
             start_packed();
         }
-        search_.reserve(problem_.size(), ranks * slots);
+        search_.reserve(weights.size(), ranks * slots);
         auto const [violation, sum] = search_(problem_, slots, goal_of(bound, options.tolerance), options.tolerance,
                                               fits, bin_of_, steps_for(problem_.size(), {.effort = options.effort}));
         write(ranks, slots);
@@ -97,6 +96,17 @@ class micro_batch_solver {
     }
 
   private:
+    void reserve(std::size_t items) {
+        by_tokens_.reserve(items);
+        by_weight_.reserve(items);
+        fit_.reserve(items);
+        bound_.reserve(items);
+        for (auto* const numbers : {&packed_, &items_, &bin_of_, &bin_of_item_, &rank_of_item_}) {
+            numbers->reserve(items);
+        }
+        scaled_.reserve(items);
+    }
+
     [[nodiscard]] static std::size_t ceil_of(std::uint64_t dividend, std::uint64_t divisor) noexcept {
         return static_cast<std::size_t>(dividend / divisor + (dividend % divisor != 0 ? 1 : 0));
     }
@@ -131,6 +141,7 @@ class micro_batch_solver {
 
     void read(std::size_t bins) {
         sort_items("micro_batches", weights, by_weight_);
+        problem_.reserve(weights.size(), bins);
         problem_.clear(bins);
         problem_.items = weights.size();
         problem_.limits.quantity = cap_;

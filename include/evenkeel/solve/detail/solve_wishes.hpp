@@ -32,6 +32,7 @@ class wish_solver {
         auto const& asked = options_->wishes;
         std::size_t const items = buffers_->weights.size();
         require_wishes(asked, items, ranks_.value);
+        buffers_->reserve(items, ranks_.value);
         own_->reserve(items, ranks_.value);
         // Where ranks are alike but for limits, the plan without limits is the best there can be, and mostly meets them.
         bool const alike = asked.speeds.empty() && asked.pinned.empty() && !asked.equal_counts;

@@ -109,6 +109,9 @@ class wish_input {
 
     void read_bundles(std::span<std::uint64_t const> weights, wishes const& asked, sorted_items& sorting) {
         bundles_.reserve(weights.size());
+        loads_.reserve(weights.size());
+        raw_.reserve(weights.size());
+        number_of_.reserve(weights.size());
         bundles_.read(weights, asked);
         auto const all = bundles_.all();
         problem.single = all.size() == weights.size();
