@@ -14,6 +14,7 @@
 #include <evenkeel/solve/balance_mixed.hpp>
 #include <evenkeel/solve/balance_padded.hpp>
 #include <evenkeel/solve/micro_batches.hpp>
+#include <evenkeel/solve/rebalance.hpp>
 #include <evenkeel/solve/wishes.hpp>
 
 #include "tests/support/batches.hpp"
@@ -141,6 +142,42 @@ TEST(workspace, does_not_colour_the_result) {
         EXPECT_EQ(balance(space, lengths, ranks, padded_cost{}), balance(lengths, ranks, padded_cost{}));
         auto const mixed = conv_attention_cost{.linear = 5};
         EXPECT_EQ(balance(space, lengths, ranks, mixed), balance(lengths, ranks, mixed));
+    }
+}
+
+TEST(rebalance_workspace, allocates_nothing_from_the_second_batch_of_a_shape_on) {
+    auto const home = home_layout(std::vector<std::size_t>(32, 20));
+    auto const cluster = uniform_topology({32}, {8});
+    rebalance_workspace space;
+    (void)rebalance(space, std::vector<std::uint64_t>(32 * 20), home, cluster, linear_cost{});
+
+    // Dense and ever sparser, with bytes of their own, up to batches that have to be planned from scratch.
+    for (std::uint64_t seed = 1; seed < 16; ++seed) {
+        auto batch = test::sparse_batch(seed, 32, 20);
+        std::vector<std::uint64_t> bytes(batch.lengths.size());
+        for (std::size_t item = 0; item < batch.lengths.size(); ++item) {
+            batch.lengths[item] = item % seed == 0 ? batch.lengths[item] : 0;
+            bytes[item] = item % 7;
+        }
+        rebalance_options options{.tolerance = seed % 3 == 0 ? 0 : 1e-3, .effort = 64};
+        if (seed % 2 == 0) {
+            options.bytes = bytes;
+        }
+        auto const before = allocations;
+        (void)rebalance(space, batch.lengths, home, cluster, linear_cost{}, options);
+        EXPECT_EQ(allocations, before) << "seed " << seed;
+    }
+}
+
+TEST(rebalance_workspace, does_not_colour_the_result) {
+    rebalance_workspace space;
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        auto const [lengths, ranks] = test::mixed_batch(seed, 2 * (1 + seed % 7), 1 + seed % 9);
+        auto const home = home_layout(std::vector<std::size_t>(ranks.value, 1 + seed % 9));
+        auto const cluster = uniform_topology({ranks.value}, {2});
+        rebalance_options const options{.effort = 64};
+        EXPECT_EQ(rebalance(space, lengths, home, cluster, linear_cost{}, options),
+                  rebalance(lengths, home, cluster, linear_cost{}, options));
     }
 }
 
