@@ -24,7 +24,7 @@ set_tests_properties(comm.nccl_sequence PROPERTIES LABELS comm)
 # The backend itself, linked with NCCL, starts without a driver and says what is missing.
 if(TARGET evenkeel::comm_nccl)
     add_executable(evenkeel_nccl_probe device/probe.cpp)
-    target_link_libraries(evenkeel_nccl_probe PRIVATE evenkeel::comm_nccl evenkeel_warnings)
+    target_link_libraries(evenkeel_nccl_probe PRIVATE evenkeel::comm_nccl CUDA::cudart evenkeel_warnings)
     add_test(NAME comm.nccl_probe COMMAND evenkeel_nccl_probe)
     set_tests_properties(comm.nccl_probe PROPERTIES LABELS "comm;gpu" SKIP_RETURN_CODE 77 PROCESSORS 1)
 endif()
