@@ -70,7 +70,7 @@ fi
 
 "$here/up.sh" $name node 2 1gbit
 for size in 512 8K; do
-    perf_on 2 4 --ranks-per-node 4 -b $size -e $size -n 50 -w 5 --rounds 5 --algorithm flat,two_hop,spread,automatic
+    perf_on 2 4 --ranks-per-node 4 -b $size -e $size -n 50 -w 5 --rounds 9 --algorithm flat,two_hop,spread,automatic
     judge "2 hosts x 4, 1 Gbit/s, blocks of $size / 8: two_hop / flat" "$(ratio "$(time_of two_hop)" "$(time_of flat)")" 0.75
     automatic_beside_the_best "2 hosts x 4, 1 Gbit/s, blocks of $size / 8"
 done
