@@ -103,14 +103,18 @@ step_samples const& dispatched_step::samples() const noexcept { return slot_->sa
 planned_step const& dispatched_step::plan() const noexcept { return slot_->plan; }
 step_statistics const& dispatched_step::statistics() const noexcept { return slot_->statistics; }
 std::span<std::byte> dispatched_step::arrived(std::size_t field) const noexcept { return slot_->arrived[field]; }
-output_rows dispatched_step::rows_of(std::size_t encoder) const { return core_->rows_of(*slot_, encoder); }
-
-pending dispatched_step::forward(std::size_t encoder, std::span<output_field const> fields, stream on) {
-    return core_->move_outputs(core_, *slot_, dispatcher_core::direction::forward, encoder, fields, on);
+output_rows dispatched_step::rows_of(std::size_t encoder, std::optional<micro_batch_id> micro_batch) const {
+    return core_->rows_of(*slot_, encoder, micro_batch);
 }
 
-pending dispatched_step::backward(std::size_t encoder, std::span<output_field const> fields, stream on) {
-    return core_->move_outputs(core_, *slot_, dispatcher_core::direction::backward, encoder, fields, on);
+pending dispatched_step::forward(std::size_t encoder, std::span<output_field const> fields,
+                                 output_options const& options) {
+    return core_->move_outputs(core_, *slot_, dispatcher_core::direction::forward, encoder, fields, options);
+}
+
+pending dispatched_step::backward(std::size_t encoder, std::span<output_field const> fields,
+                                  output_options const& options) {
+    return core_->move_outputs(core_, *slot_, dispatcher_core::direction::backward, encoder, fields, options);
 }
 
 step_record dispatched_step::record() const {

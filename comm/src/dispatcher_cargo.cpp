@@ -42,21 +42,22 @@ void cargo::leave_out() noexcept {
     receives_.clear();
 }
 
-void cargo::list_items(layout const& layout, std::vector<local_item>& items) const {
+void cargo::list_items(layout const& layout, std::optional<micro_batch_id> only, std::vector<local_item>& items) const {
     std::size_t const first = items.size();
     for (std::size_t item = 0; item < layout.size(); ++item) {
-        if (layout.places[item].rank == self_) {
-            items.push_back({layout.places[item], to_id<item_id>(item)});
+        auto const& at = layout.places[item];
+        if (at.rank == self_ && (!only || at.micro_batch == *only)) {
+            items.push_back({at, to_id<item_id>(item)});
         }
     }
     std::ranges::sort(std::span{items}.subspan(first), {}, &local_item::at);
 }
 
-void cargo::add_move(layout const& from, layout const& to) {
+void cargo::add_move(layout const& from, layout const& to, std::optional<micro_batch_id> only) {
     auto const number = static_cast<std::uint32_t>(moves_.size());
     moves_.push_back({&from, &to, leaving_.size(), arriving_.size(), fields_.size(), fields_.size()});
-    list_items(from, leaving_);
-    list_items(to, arriving_);
+    list_items(from, only, leaving_);
+    list_items(to, only, arriving_);
     position_of_.resize(std::max(position_of_.size(), to.size()));
     auto const after = arriving(number);
     for (std::size_t position = 0; position < after.size(); ++position) {

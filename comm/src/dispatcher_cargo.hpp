@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,7 +53,9 @@ class cargo {
   public:
     void clear(world_rank self) noexcept;
     /// The fields added from here on travel from one layout to the other, which outlive the cargo's use.
-    void add_move(layout const& from, layout const& to);
+    ///
+    /// @param only  Of this micro-batch alone, which is the same in both.
+    void add_move(layout const& from, layout const& to, std::optional<micro_batch_id> only = {});
     /// @throws std::overflow_error  if a rank's bytes do not fit into 64 bits.
     void add_field(cargo_field const& field);
 
@@ -109,7 +112,7 @@ class cargo {
         std::uint32_t after = 0;
     };
 
-    void list_items(layout const& layout, std::vector<local_item>& items) const;
+    void list_items(layout const& layout, std::optional<micro_batch_id> only, std::vector<local_item>& items) const;
     void add_rows(field_in_move const& field, std::span<local_item const> items);
     [[nodiscard]] std::span<local_item const> leaving(std::size_t move) const noexcept;
     [[nodiscard]] std::span<local_item const> arriving(std::size_t move) const noexcept;

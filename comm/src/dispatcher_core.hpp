@@ -94,14 +94,18 @@ class dispatcher_core {
     enum class direction : bool { forward, backward };
     /// @param self  This object, for the transfer to keep.
     [[nodiscard]] pending move_outputs(std::shared_ptr<dispatcher_core> self, dispatcher_slot& slot, direction way,
-                                       std::size_t encoder, std::span<output_field const> fields, stream on);
+                                       std::size_t encoder, std::span<output_field const> fields,
+                                       output_options const& options);
     void release(dispatcher_slot& slot, output_transfer& transfer) noexcept;
-    [[nodiscard]] output_rows rows_of(dispatcher_slot const& slot, std::size_t encoder) const;
+    [[nodiscard]] output_rows rows_of(dispatcher_slot const& slot, std::size_t encoder,
+                                      std::optional<micro_batch_id> micro_batch) const;
 
     /// Nothing can be done from here on. Tells the other ranks, unless they know.
     void fail(std::exception_ptr fault, bool told) noexcept;
 
   private:
+    void require_outputs(dispatcher_slot const& slot, char const* function, std::size_t encoder,
+                         std::optional<micro_batch_id> micro_batch) const;
     [[nodiscard]] dispatcher_slot& take_slot(std::span<step_field const> fields);
     void enqueue(dispatcher_slot& slot);
     void work() noexcept;

@@ -88,27 +88,40 @@ void dispatcher_core::release(dispatcher_slot& slot, output_transfer& transfer) 
     --slot.users;
 }
 
-output_rows dispatcher_core::rows_of(dispatcher_slot const& slot, std::size_t encoder) const {
+void dispatcher_core::require_outputs(dispatcher_slot const& slot, char const* function, std::size_t encoder,
+                                      std::optional<micro_batch_id> micro_batch) const {
     if (encoder >= encoders()) {
-        throw_invalid("rows_of", "encoder", encoder, "one of the " + std::to_string(encoders()) + " encoders");
+        throw_invalid(function, "encoder", encoder, "one of the " + std::to_string(encoders()) + " encoders");
     }
+    std::size_t const micro_batches = slot.plan.llm().plan.micro_batches;
+    if (micro_batch && to_index(*micro_batch) >= micro_batches) {
+        throw_invalid(function, "micro_batch", to_index(*micro_batch),
+                      "one of the " + std::to_string(micro_batches) + " micro-batches");
+    }
+}
+
+output_rows dispatcher_core::rows_of(dispatcher_slot const& slot, std::size_t encoder,
+                                     std::optional<micro_batch_id> micro_batch) const {
+    require_outputs(slot, "rows_of", encoder, micro_batch);
     output_rows result;
     auto const& rows = slot.output_rows[encoder];
+    auto const here = [&](place const& at) {
+        return at.rank == raw_->rank() && (!micro_batch || at.micro_batch == *micro_batch);
+    };
     for (std::size_t unit = 0; unit < rows.size(); ++unit) {
         auto const id = to_id<item_id>(unit);
-        result.at_encoder += slot.plan.phases[encoder].layout[id].rank == raw_->rank() ? rows[unit] : 0;
-        result.at_llm += slot.units_at_llm[encoder][id].rank == raw_->rank() ? rows[unit] : 0;
+        result.at_encoder += here(slot.plan.phases[encoder].layout[id]) ? rows[unit] : 0;
+        result.at_llm += here(slot.units_at_llm[encoder][id]) ? rows[unit] : 0;
     }
     return result;
 }
 
 pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dispatcher_slot& slot, direction way,
-                                      std::size_t encoder, std::span<output_field const> fields, stream on) {
+                                      std::size_t encoder, std::span<output_field const> fields,
+                                      output_options const& options) {
     bool const forward = way == direction::forward;
     char const* const name = forward ? "forward" : "backward";
-    if (encoder >= encoders()) {
-        throw_invalid(name, "encoder", encoder, "one of the " + std::to_string(encoders()) + " encoders");
-    }
+    require_outputs(slot, name, encoder, options.micro_batch);
     output_transfer* memory = nullptr;
     {
         std::lock_guard const lock{mutex_};
@@ -128,11 +141,12 @@ pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dis
     std::exception_ptr refusal;
     fingerprint statement;
     statement.add(slot.number).add(slot.hash).add(std::uint64_t{encoder}).add(std::uint64_t{fields.size()});
+    statement.add(options.micro_batch ? 1 + std::uint64_t{to_index(*options.micro_batch)} : 0);
     try {
         auto const& at_encoder = slot.plan.phases[encoder].layout;
         auto const& at_llm = slot.units_at_llm[encoder];
         load.clear(raw_->rank());
-        load.add_move(forward ? at_encoder : at_llm, forward ? at_llm : at_encoder);
+        load.add_move(forward ? at_encoder : at_llm, forward ? at_llm : at_encoder, options.micro_batch);
         for (std::size_t number = 0; number < fields.size(); ++number) {
             auto const& field = fields[number];
             statement.add(field.name).add(field.columns).add(field.element_bytes).add(field.planes);
@@ -159,7 +173,7 @@ pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dis
     moved += load.bytes_sent();
     auto& over = forward ? *forward_ : *backward_;
     try {
-        auto inner = over.exchange(load.sends(), load.receives(), on,
+        auto inner = over.exchange(load.sends(), load.receives(), options.on,
                                    {.operation = name, .value = statement.value(), .refused = refusal != nullptr});
         return pending{std::unique_ptr<transfer>{
             new (*memory) moving_outputs{std::move(self), slot, *memory, std::move(inner), std::move(refusal)}}};

@@ -33,6 +33,7 @@ class watched_communicator final : public comm::communicator {
   public:
     struct seen {
         std::size_t gathers = 0;
+        std::uint64_t bytes_between_nodes = 0;   ///< sent
         std::vector<std::size_t> messages_sent;  ///< of each exchange
         std::uint64_t bytes_sent = 0;
         std::uint64_t bytes_received = 0;
@@ -56,6 +57,9 @@ class watched_communicator final : public comm::communicator {
         all_.messages_sent.push_back(sends.size());
         for (auto const& message : sends) {
             all_.bytes_sent += message.bytes.size();
+            if (topology().node_of(message.peer) != topology().node_of(rank())) {
+                all_.bytes_between_nodes += message.bytes.size();
+            }
         }
         for (auto const& message : receives) {
             all_.bytes_received += message.bytes.size();
@@ -192,6 +196,18 @@ TYPED_TEST(dispatcher_on, moves_the_same_bytes_whatever_the_delays) {
     }
 }
 
+TYPED_TEST(dispatcher_on, moves_outputs_one_micro_batch_after_the_other) {
+    this->run(3, [](comm::communicator& world) {
+        dispatched here{omni_samples(8, {6, 2, 9}), omni_phases({3}), world.rank()};
+        comm::dispatcher dispatch{world, omni_phases({3}), patience, {.plan = {.micro_batches = {3}}}};
+        auto step = dispatch.prepare(here.samples(), here.fields()).wait(patience);
+        here.expect_arrived(step);
+        here.expect_to_move_micro_batches(step);
+        here.expect_to_move_outputs(step);
+        EXPECT_NE(refusal_of([&] { step.forward(0, {}, {.micro_batch = micro_batch_id{3}}).wait(patience); }), "");
+    });
+}
+
 TYPED_TEST(dispatcher_on, may_go_backward_on_another_thread_than_forward) {
     this->run(3, [](comm::communicator& world) {
         dispatched here{omni_samples(3, {4, 0, 6}), omni_phases({3}), world.rank()};
@@ -235,7 +251,7 @@ TYPED_TEST(dispatcher_on, gathers_over_and_fills_what_the_caller_gives) {
 }
 
 TYPED_TEST(dispatcher_on, sends_all_fields_in_one_message_per_peer_and_never_what_stays) {
-    this->run(3, [](comm::communicator& world) {
+    this->run(topology{{node_id{0}, node_id{1}, node_id{0}}}, [](comm::communicator& world) {
         dispatched here{omni_samples(6, {9, 0, 2}), omni_phases({3}), world.rank()};
         watched_communicator::seen seen;
         watched_communicator watched{world, seen};
@@ -256,7 +272,11 @@ TYPED_TEST(dispatcher_on, sends_all_fields_in_one_message_per_peer_and_never_wha
         EXPECT_EQ(moved.bytes_received, seen.bytes_received);
         EXPECT_EQ(moved.bytes_kept, held - seen.bytes_sent);
         EXPECT_EQ(moved.bytes_kept, arrived - seen.bytes_received);
-        EXPECT_EQ(moved.bytes_between_nodes, 0U) << "all ranks are on one node";
+        EXPECT_EQ(moved.bytes_between_nodes, seen.bytes_between_nodes);
+        // Of all phases here, the load of the busiest rank over the mean.
+        for (std::size_t phase = 0; phase < 3; ++phase) {
+            EXPECT_DOUBLE_EQ(moved.imbalance[phase], step.plan().phases[phase].quality[0].imbalance());
+        }
     });
 }
 

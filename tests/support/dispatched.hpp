@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -128,6 +129,17 @@ class dispatched {
         }
     }
 
+    /// The same, one micro-batch after the other.
+    void expect_to_move_micro_batches(comm::dispatched_step& step) const {
+        for (std::size_t number = 0; number < step.plan().llm().plan.micro_batches; ++number) {
+            auto const one = to_id<micro_batch_id>(number);
+            for (std::size_t encoder = 0; encoder < all_.inputs.size(); ++encoder) {
+                expect_to_move(step, encoder, step.plan().outputs(encoder), true, one);
+                expect_to_move(step, encoder, invert(step.plan().outputs(encoder)), false, one);
+            }
+        }
+    }
+
   private:
     using bytes = std::vector<std::byte>;
 
@@ -174,10 +186,14 @@ class dispatched {
 
     template <class Rows>
     [[nodiscard]] bytes filled(layout const& layout, std::uint64_t origin, std::uint64_t planes,
-                               std::uint64_t row_bytes, Rows const& rows) const {
+                               std::uint64_t row_bytes, Rows const& rows,
+                               std::optional<micro_batch_id> only = {}) const {
         bytes result;
         for (std::uint64_t plane = 0; plane < planes; ++plane) {
             for (item_id const item : items_on(layout, self_)) {
+                if (only && layout[item].micro_batch != *only) {
+                    continue;
+                }
                 auto const one =
                     payload((origin * 8 + plane) * 100'000 + to_index(item), rows(to_index(item)) * row_bytes);
                 result.insert(result.end(), one.begin(), one.end());
@@ -192,12 +208,12 @@ class dispatched {
                       [&](std::size_t item) { return rows_of(number, item); });
     }
 
-    void expect_to_move(comm::dispatched_step& step, std::size_t encoder, rearrangement const& move,
-                        bool forward) const {
+    void expect_to_move(comm::dispatched_step& step, std::size_t encoder, rearrangement const& move, bool forward,
+                        std::optional<micro_batch_id> only = {}) const {
         auto const rows = [&](std::size_t unit) { return output_tokens(encoder, unit); };
-        auto const hidden = filled(move.from(), 100 + forward, 1, phases_[encoder].bytes_out, rows);
-        auto const stacked = filled(move.from(), 102 + forward, 2, 3, rows);
-        auto const here = step.rows_of(encoder);
+        auto const hidden = filled(move.from(), 100 + forward, 1, phases_[encoder].bytes_out, rows, only);
+        auto const stacked = filled(move.from(), 102 + forward, 2, 3, rows, only);
+        auto const here = step.rows_of(encoder, only);
         std::uint64_t const arriving = forward ? here.at_llm : here.at_encoder;
         auto target = untouched_bytes(arriving * phases_[encoder].bytes_out);
         auto stacked_target = untouched_bytes(arriving * 6);
@@ -206,9 +222,10 @@ class dispatched {
                 .name = "hidden", .source = hidden, .target = target, .columns = phases_[encoder].bytes_out},
             comm::output_field{
                 .name = "stacked", .source = stacked, .target = stacked_target, .columns = 3, .planes = 2}};
-        (forward ? step.forward(encoder, fields) : step.backward(encoder, fields)).wait(patience);
-        EXPECT_EQ(target, filled(move.to(), 100 + forward, 1, phases_[encoder].bytes_out, rows));
-        EXPECT_EQ(stacked_target, filled(move.to(), 102 + forward, 2, 3, rows));
+        comm::output_options const options{.micro_batch = only};
+        (forward ? step.forward(encoder, fields, options) : step.backward(encoder, fields, options)).wait(patience);
+        EXPECT_EQ(target, filled(move.to(), 100 + forward, 1, phases_[encoder].bytes_out, rows, only));
+        EXPECT_EQ(stacked_target, filled(move.to(), 102 + forward, 2, 3, rows, only));
     }
 
     step_samples all_;

@@ -3,8 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+
+#include <evenkeel/comm/stream.hpp>
+#include <evenkeel/core/ids.hpp>
 
 namespace evenkeel::comm {
 
@@ -63,6 +67,13 @@ struct output_field {
     std::uint64_t columns = 1;
     std::uint64_t element_bytes = 1;
     std::uint64_t planes = 1;
+};
+
+/// Which outputs move, and on which queue.
+struct output_options {
+    /// One micro-batch alone, as the LLM is about to run it; its units lie together in the buffers. Default: all.
+    std::optional<micro_batch_id> micro_batch = {};
+    stream on = {};
 };
 
 /// How many rows of an `output_field` this rank has.

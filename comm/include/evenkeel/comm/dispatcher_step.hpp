@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include <evenkeel/comm/deadline.hpp>
@@ -11,7 +12,7 @@
 #include <evenkeel/comm/dispatcher_record.hpp>
 #include <evenkeel/comm/dispatcher_statistics.hpp>
 #include <evenkeel/comm/pending.hpp>
-#include <evenkeel/comm/stream.hpp>
+#include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
 #include <evenkeel/orchestrate/step.hpp>
 
@@ -43,7 +44,9 @@ class dispatched_step {
     [[nodiscard]] std::span<std::byte> arrived(std::size_t field) const noexcept;
 
     /// How many rows of its outputs this rank has, before and after `forward`: known before anything moves.
-    [[nodiscard]] output_rows rows_of(std::size_t encoder) const;
+    ///
+    /// @param micro_batch  Of it alone; default: of all.
+    [[nodiscard]] output_rows rows_of(std::size_t encoder, std::optional<micro_batch_id> micro_batch = {}) const;
 
     /// Moves what `encoder` has put out on to the LLM, in the order of its samples there; all fields in one message per
     /// peer. May be repeated, as by activation checkpointing: the same bytes go the same way.
@@ -52,10 +55,12 @@ class dispatched_step {
     ///
     /// @param fields  The same on every rank but for the buffers, which belong to the transfer until its `wait` returns.
     /// @return        Its `wait` throws as that of `all_to_all`.
-    [[nodiscard]] pending forward(std::size_t encoder, std::span<output_field const> fields, stream on = {});
+    [[nodiscard]] pending forward(std::size_t encoder, std::span<output_field const> fields,
+                                  output_options const& options = {});
 
     /// Moves gradients of outputs back from the LLM to the encoder, likewise.
-    [[nodiscard]] pending backward(std::size_t encoder, std::span<output_field const> fields, stream on = {});
+    [[nodiscard]] pending backward(std::size_t encoder, std::span<output_field const> fields,
+                                   output_options const& options = {});
 
     /// The step as a value, to be written down and replayed.
     [[nodiscard]] step_record record() const;
