@@ -118,7 +118,7 @@ TEST_P(sort_items_law, what_is_spread_arrives_where_the_items_stand) {
     sorted_items places;
     sort_places("test", batch, places);
     std::vector<std::uint32_t> spread_out(batch.size(), 99);
-    spread(places, numbers, spread_out);
+    write_to_batch(places, numbers, spread_out);
     EXPECT_EQ(places.weights, items.weights);
     EXPECT_EQ(spread_out, expected);
 }

@@ -71,7 +71,7 @@ inline void solve(buffers& buffers, rank_count ranks, balance_options const& opt
     if (items.size() < size) {
         deal_in_turn(buffers.rank_of_item, ranks.value);
     }
-    spread(items, buffers.rank_of, buffers.rank_of_item);
+    write_to_batch(items, buffers.rank_of, buffers.rank_of_item);
     write_plan(buffers.rank_of_item, ranks.value, buffers.result.plan);
     buffers.result.quality = {.max_load = best.busiest * items.unit,
                               .total_load = items.total * items.unit,

@@ -80,7 +80,7 @@ inline void sort_items(std::string_view function, std::span<std::uint64_t const>
     static_cast<void>(sort_weights(function, batch, items, tell));
 }
 
-/// The same for `spread`, which is quicker: `places` instead of `positions`, if items were counted, for that is written in
+/// The same for `write_to_batch`, which is quicker: `places` instead of `positions`, if items were counted, for that is written in
 /// the order of the batch.
 inline void sort_places(std::string_view function, std::span<std::uint64_t const> batch, sorted_items& items) {
     auto const tell = [&](std::size_t index, std::uint32_t place) { items.places[index] = place; };
@@ -90,8 +90,8 @@ inline void sort_places(std::string_view function, std::span<std::uint64_t const
 }
 
 /// Writes what is known of the sorted items, `of_sorted`, to where they stand in the batch, after `sort_places`.
-inline void spread(sorted_items const& items, std::span<std::uint32_t const> of_sorted,
-                   std::span<std::uint32_t> of_batch) {
+inline void write_to_batch(sorted_items const& items, std::span<std::uint32_t const> of_sorted,
+                           std::span<std::uint32_t> of_batch) {
     if (items.places.empty()) {
         for (std::size_t place = 0; place < items.size(); ++place) {
             of_batch[items.positions[place]] = of_sorted[place];
