@@ -80,8 +80,8 @@ inline void sort_items(std::string_view function, std::span<std::uint64_t const>
     static_cast<void>(sort_weights(function, batch, items, tell));
 }
 
-/// The same for `write_to_batch`, which is quicker: `places` instead of `positions`, if items were counted, for that is written in
-/// the order of the batch.
+/// The same for `write_to_batch`, which is quicker: `places` instead of `positions`, if items were counted, for that is
+/// written in the order of the batch.
 inline void sort_places(std::string_view function, std::span<std::uint64_t const> batch, sorted_items& items) {
     auto const tell = [&](std::size_t index, std::uint32_t place) { items.places[index] = place; };
     if (!sort_weights(function, batch, items, tell)) {
