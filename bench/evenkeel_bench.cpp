@@ -22,6 +22,7 @@
 #include "balance.hpp"
 #include "batches.hpp"
 #include "examples/support/input_error.hpp"
+#include "orchestrate.hpp"
 #include "padded.hpp"
 #include "planning.hpp"
 #include "rebalance.hpp"
@@ -89,10 +90,12 @@ int run(int argc, char** argv) {
         return 2;
     }
     add_made_up();
+    bench::add_orchestrate_rows();
     bench::add_planning_rows();
     bench::add_simulation_rows();
     if (traces) {
         add_real(*traces);
+        bench::add_orchestrate_rows(*traces);
     }
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();

@@ -88,7 +88,7 @@ struct phase {
     /// How much busier than the lower bound the busiest rank may be. Empty: 1e-3, or 1e-2 where there are several
     /// micro-batches, which have few items each.
     std::optional<double> tolerance = {};
-    std::uint64_t effort = 128;      ///< steps per item that the search may take
+    std::uint64_t effort = 1024;     ///< steps per item that the search may take
     std::optional<plan> given = {};  ///< over the instances, of the units of an encoder or the samples of the LLM
 };
 
