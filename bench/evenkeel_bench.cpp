@@ -6,8 +6,9 @@
 // A row is called `<question>/<subject>/<workload>/<ranks>x<samples per rank>`. Questions: `balance` and
 // `balance_attention` (balance.hpp), `balance_padded`, `balance_padded_attention` and `balance_mixed` (padded.hpp),
 // `balance_equal`, `balance_capped`, `balance_speeds` and `micro_batches` (wishes.hpp), `relabel` (relabel.hpp),
-// `rebalance` (rebalance.hpp), `plan_cluster` (planning.hpp), `simulate` (simulation.hpp). Workloads are made up, or
-// with --traces the phases of the *.csv files in DIR, called `<file>.<phase>`.
+// `rebalance` (rebalance.hpp), `orchestrate` (orchestrate.hpp), `plan_cluster` (planning.hpp), `simulate`
+// (simulation.hpp). Workloads are made up, or with --traces the phases of the *.csv files in DIR, called
+// `<file>.<phase>`.
 #include <algorithm>
 #include <array>
 #include <cstdio>
