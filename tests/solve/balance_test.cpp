@@ -188,6 +188,29 @@ TEST(balance, comes_within_a_thousandth_of_the_bound_with_few_samples_per_rank) 
     }
 }
 
+TEST(balance, comes_within_a_thousandth_of_the_bound_of_tiles_with_a_quadratic_cost) {
+    // Five sizes only, and as many costs: a fine difference takes several tiles against several.
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        test::seeded random{seed};
+        std::vector<std::uint64_t> lengths(64 * 40);
+        for (auto& length : lengths) {
+            length = 576 * (random.up_to(9) < 3 ? 0 : random.between(1, 5));
+        }
+        auto const model = attention_cost{.linear = 24'576, .quadratic = 1};
+        EXPECT_LE(balance(lengths, rank_count{64}, model).quality.gap(), 1e-3) << "seed " << seed;
+    }
+}
+
+TEST(balance, tells_documents_of_equal_length_but_different_cost_apart) {
+    // 1024 tokens in one document or in two: the same number, but attention looks at each document alone.
+    auto const model = attention_cost{.linear = 1, .quadratic = 1};
+    auto const even = balance(std::vector{1024, 512, 512}, rank_count{2}, model);
+
+    EXPECT_EQ(lists(even.plan), (lists_of{{0}, {1, 2}}));
+    EXPECT_EQ(even.quality.max_load, 1024u + 1024u * 1024u);
+    EXPECT_EQ(even.quality.total_load - even.quality.max_load, 2 * (512u + 512u * 512u));
+}
+
 TEST(balance, gives_the_same_plan_on_every_compiler_and_machine) {
     // These numbers change when the algorithm does, and only then.
     auto const [dense, ranks] = test::mixed_batch(1, 64, 40);

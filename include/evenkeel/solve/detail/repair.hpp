@@ -23,7 +23,7 @@ namespace evenkeel::detail {
 /// The means, each tried on all ranks that are still above the target before the next, dearer one:
 ///  1. one item against one or none;
 ///  2. some of the lightest five items against some of the lightest five;
-///  3. the same with eight;
+///  3. the same with eight, or nine if there are few sizes;
 ///  4. the items of three ranks shared out anew; failing that, an exchange that at least lowers the excess.
 ///
 /// An exchange lifts no rank above the target and lowers the one above it, so the total excess falls with each and the
@@ -92,14 +92,29 @@ class repair {
 
     bool exchange_one(std::uint32_t over) {
         gives_.one_item(*loads_, over);
-        return with_roomiest(16, [&](std::uint32_t partner) {
+        return with_roomiest(of_few_sizes(over) ? 4 : 16, [&](std::uint32_t partner) {
             takes_.one_item(*loads_, partner);
             return exchange_with(over, partner);
         });
     }
 
-    bool exchange_few(std::uint32_t over) { return exchange_some(over, 5, 24); }
-    bool exchange_many(std::uint32_t over) { return exchange_some(over, 8, 32); }
+    bool exchange_few(std::uint32_t over) { return !of_few_sizes(over) && exchange_some(over, 5, 24); }
+    bool exchange_many(std::uint32_t over) { return exchange_some(over, most_items(over), 32); }
+
+    /// Whether a rank has tiles, a few sizes over and over: then it takes many items to make a fine difference, and where
+    /// few of them do not help with one partner, they do not with the next.
+    [[nodiscard]] bool of_few_sizes(std::uint32_t rank) const noexcept {
+        auto const weights = loads_->weights(rank);
+        std::size_t sizes = 0;
+        std::uint64_t before = 0;
+        for (auto const weight : weights) {
+            sizes += weight != before ? 1U : 0U;
+            before = weight;
+        }
+        return 3 * sizes <= weights.size();
+    }
+
+    [[nodiscard]] std::size_t most_items(std::uint32_t rank) const noexcept { return of_few_sizes(rank) ? 9 : 8; }
 
     bool exchange_some(std::uint32_t over, std::size_t items, std::size_t tries) {
         gives_.some_items(*loads_, over, items);
@@ -164,7 +179,7 @@ class repair {
 
     /// The exchange that takes most off a rank without bringing it down to the target; at least a quarter of its excess.
     bool lower_excess(std::uint32_t over, std::span<std::uint32_t const> partners) {
-        constexpr std::size_t items = 8;
+        std::size_t const items = most_items(over);
         gives_.some_items(*loads_, over, items);
         std::uint64_t at_least = excess(over) / 4 + 1;
         std::optional<transfer> best;
