@@ -14,7 +14,7 @@
 #include <evenkeel/comm/hierarchy.hpp>
 #include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/fingerprint.hpp>
-#include <evenkeel/rearrange/detail/node_members.hpp>
+#include <evenkeel/rearrange/node_members.hpp>
 
 #include "hops.hpp"
 
@@ -333,7 +333,7 @@ class hierarchy::state {
     }
 
     link_costs costs_;
-    evenkeel::detail::node_members nodes_;
+    evenkeel::node_members nodes_;
     circle all_;
     circle node_;
     circle rail_;

@@ -7,6 +7,7 @@
 #include <evenkeel/rearrange/exchange_algorithm.hpp>
 #include <evenkeel/rearrange/field.hpp>
 #include <evenkeel/rearrange/links.hpp>
+#include <evenkeel/rearrange/node_members.hpp>
 #include <evenkeel/rearrange/order.hpp>
 #include <evenkeel/rearrange/pair_traffic.hpp>
 #include <evenkeel/rearrange/passages.hpp>

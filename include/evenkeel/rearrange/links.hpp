@@ -12,7 +12,7 @@
 #include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/topology.hpp>
-#include <evenkeel/rearrange/detail/node_members.hpp>
+#include <evenkeel/rearrange/node_members.hpp>
 #include <evenkeel/rearrange/exchange_algorithm.hpp>
 #include <evenkeel/rearrange/pair_traffic.hpp>
 #include <evenkeel/rearrange/passages.hpp>
@@ -147,7 +147,7 @@ namespace detail {
     if (ranks == 0) {
         return result;
     }
-    detail::node_members const nodes{topology};
+    node_members const nodes{topology};
     std::size_t largest = 0;
     for (auto const& members : nodes.of_nodes()) {
         largest = std::max(largest, members.size());

@@ -13,7 +13,7 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/rearrange/detail/level_bytes.hpp>
-#include <evenkeel/rearrange/detail/node_members.hpp>
+#include <evenkeel/rearrange/node_members.hpp>
 #include <evenkeel/rearrange/exchange_algorithm.hpp>
 #include <evenkeel/rearrange/pair_traffic.hpp>
 
@@ -151,7 +151,7 @@ inline std::uint64_t require_traffic(char const* function, pair_traffic const& t
     if (traffic.pairs.empty()) {
         return {};
     }
-    detail::node_members const nodes{topology};
+    node_members const nodes{topology};
     if (algorithm == exchange_algorithm::spread) {
         return detail::spread_passages(traffic, topology, nodes);
     }

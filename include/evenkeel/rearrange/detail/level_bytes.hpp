@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
-#include <evenkeel/rearrange/detail/node_members.hpp>
+#include <evenkeel/rearrange/node_members.hpp>
 #include <evenkeel/rearrange/pair_traffic.hpp>
 
 namespace evenkeel::detail {

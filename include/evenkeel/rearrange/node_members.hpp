@@ -8,10 +8,15 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/topology.hpp>
 
-namespace evenkeel::detail {
+namespace evenkeel {
 
 /// The ranks of each node, and the rails: rank k of every node, counted round the smallest one, so that every rail has
 /// a rank of every node.
+///
+///     evenkeel::node_members const nodes{evenkeel::uniform_topology({4}, {2})};
+///     nodes.on_rail_of(evenkeel::world_rank{0}, evenkeel::node_id{1});   // world rank 2
+///
+/// @complexity O(ranks) to make, O(1) to ask
 class node_members {
   public:
     explicit node_members(topology const& topology) : members_(topology.nodes()), position_(topology.size().value) {
@@ -47,4 +52,4 @@ class node_members {
     std::size_t rails_ = 0;
 };
 
-}  // namespace evenkeel::detail
+}  // namespace evenkeel
