@@ -155,6 +155,16 @@ TEST(wishes, turn_the_same_plan_over_the_ranks_step_by_step) {
     }
 }
 
+TEST(wishes, turn_what_has_no_length_along_where_it_counts) {
+    for (std::uint64_t step = 0; step < 6; ++step) {
+        auto const counted = wish({1, 1, 1, 1, 1, 0}, 3, {.count_cap = 2, .step = step});
+        EXPECT_EQ(counts(counted.plan), (numbers{2, 2, 2}));
+        auto const text = numbers{1, 1, 1, 1, 1, 4};
+        auto const capped = wish({1, 1, 1, 1, 1, 0}, 3, {.quantities = text, .cap = 5, .step = step});
+        EXPECT_LE(std::ranges::max(sums(capped.plan, text)), 5u);
+    }
+}
+
 TEST(wishes, turn_only_ranks_that_are_alike) {
     auto const speeds = numbers{2, 1, 2, 1};
     auto const lengths = numbers{90, 80, 70, 60, 50, 40};

@@ -150,7 +150,8 @@ class wish_solver {
         }
         if (asked.step % ranks_.value != 0) {
             for (std::size_t item = 0; item < weights.size(); ++item) {
-                if (weights[item] > 0) {
+                // What weighs nothing stays at home, unless it counts for something else.
+                if (weights[item] > 0 || limits.counts() || (!asked.quantities.empty() && asked.quantities[item] > 0)) {
                     auto& rank = buffers_->rank_of_item[item];
                     rank = static_cast<std::uint32_t>((rank + asked.step % ranks_.value) % ranks_.value);
                 }
