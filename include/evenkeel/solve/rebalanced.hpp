@@ -19,7 +19,7 @@ struct rebalance_options {
 
     /// How many steps per sample the search may take, where a batch of fewer than 1024 samples counts as one of 1024. A
     /// step is a comparison or so. Steps are counted, so the plan does not depend on the machine.
-    std::uint64_t effort = 8192;
+    std::uint64_t effort = 16384;
 
     /// How many parts of a unit of length count: 100 reads 2.54 seconds as 254 hundredths.
     std::uint64_t resolution = 1;

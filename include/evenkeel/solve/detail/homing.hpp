@@ -22,7 +22,7 @@ class homing {
     void reserve(std::size_t items) { away_.reserve(items); }
 
     void operator()(stay_state& state, std::uint64_t target, step_budget& steps) {
-        constexpr std::size_t most_sweeps = 4;
+        constexpr std::size_t most_sweeps = 16;
         state_ = &state;
         target_ = target;
         bool improved = true;
@@ -89,7 +89,7 @@ class homing {
 
     /// The item in `home` for which `item` can be exchanged at the largest saving.
     std::optional<std::uint32_t> best_exchange(std::uint32_t item, std::uint32_t home, step_budget& steps) const {
-        constexpr std::size_t most_looks = 200;
+        constexpr std::size_t most_looks = 400;
         auto const& items = state_->items();
         std::uint64_t const weight = items.weight(item);
         std::uint32_t const away = node_of(item);

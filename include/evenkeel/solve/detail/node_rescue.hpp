@@ -39,6 +39,11 @@ class node_rescue {
         market_ = &market;
         packing_ = &packing;
         target_ = target;
+        // Where most nodes fail, no single one can be helped, and exchanges between all ranks are the cheaper for it.
+        if (at_any_price && exchange_anywhere(steps)) {
+            failed.clear();
+            return;
+        }
         still_.clear();
         for (auto const node : failed) {
             if (!loosen(node, steps) && !(at_any_price && join(node, steps))) {
@@ -46,9 +51,6 @@ class node_rescue {
             }
         }
         failed.swap(still_);
-        if (!failed.empty() && at_any_price && exchange_anywhere(steps)) {
-            failed.clear();
-        }
     }
 
   private:
@@ -131,7 +133,7 @@ class node_rescue {
         }
         std::size_t const ranks = state_->ranks().ranks.size();
         placement_.reset(items.sorted.weights, exchanged_, ranks);
-        step_budget part = steps.part(steps.left() / 4);
+        step_budget part = steps.part(steps.left() / 2);
         std::uint64_t const mean = items.sorted.total / ranks;
         bool const reached = repair_(placement_, target_, (target_ - mean) / 4, 0, part);
         steps.give_back(part);

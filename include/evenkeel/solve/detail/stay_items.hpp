@@ -104,6 +104,10 @@ struct stay_items {
         if (sorted.size() == 0) {
             return true;
         }
+        if (std::equal(task.bytes.begin(), task.bytes.end(), task.weights.begin(), task.weights.end())) {
+            bytes_per_unit = sorted.unit;
+            return true;
+        }
         std::uint64_t const of_heaviest = task.bytes[sorted.positions.front()];
         bytes_per_unit = of_heaviest / weight(0);
         if (of_heaviest % weight(0) != 0) {

@@ -49,6 +49,7 @@ class stay_search {
         ranks_ = &ranks;
         target_ = target;
         fewest_ = none_yet;
+        fewest_failures_ = ranks.nodes() + 1;
         is_best_ = false;
         is_home_ = true;
         state_.go_home(items, ranks);
@@ -76,7 +77,10 @@ class stay_search {
         if (found() && (fewest_ <= enough() || !items_->proportional)) {
             return;
         }
-        collect_margins(steps);
+        step_budget rest = steps.part(steps.left() / 3);
+        step_budget part = steps.part(steps.left() / 4);
+        collect_margins(part);
+        steps.give_back(part);
         constexpr std::size_t most_successes = 3;
         std::size_t successes = found() ? 1 : 0;
         for (auto const& [cost, margin] : margins_) {
@@ -85,7 +89,11 @@ class stay_search {
             }
             successes += try_margin(margin, false, steps) ? 1U : 0U;
         }
-        for (std::size_t turn = 0; turn < margins_.size() && turn < 3 && !found(); ++turn) {
+        steps.give_back(rest);
+        if (!found()) {
+            try_margin(promising_, true, steps);
+        }
+        for (std::size_t turn = 0; turn < margins_.size() && turn < 2 && !found(); ++turn) {
             try_margin(margins_[turn].margin, true, steps);
         }
     }
@@ -173,7 +181,7 @@ class stay_search {
         level_nodes(margin, part);
         failed_.clear();
         for (std::uint32_t node = 0; node < ranks_->nodes(); ++node) {
-            if (!packing_(state_, node, target_, node_packing::most_starts, part)) {
+            if (!packing_(state_, node, target_, at_any_price ? 2 : node_packing::most_starts, part)) {
                 failed_.push_back(node);
             }
         }
@@ -186,6 +194,10 @@ class stay_search {
             rescue_(state_, level_.market(), packing_, target_, at_any_price, failed_, part);
         }
         bool const reached = failed_.empty();
+        if (failed_.size() < fewest_failures_) {
+            fewest_failures_ = failed_.size();
+            promising_ = margin;
+        }
         if (reached) {
             if (state_.cost_between_nodes() > enough()) {
                 homing_(state_, target_, part);
@@ -219,6 +231,8 @@ class stay_search {
     bool is_best_ = false;      ///< whether that is the one at hand
     bool is_home_ = false;      ///< whether everything is at home
     std::size_t first_failures_ = 0;
+    std::size_t fewest_failures_ = 0;
+    std::uint64_t promising_ = 0;         ///< the margin with which fewest nodes failed
     std::vector<priced_margin> margins_;  ///< the cheapest first
     std::vector<std::uint64_t> caps_;
     std::vector<std::uint32_t> failed_;

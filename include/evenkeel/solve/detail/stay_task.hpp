@@ -28,7 +28,7 @@ struct stay_task {
     std::size_t nodes = 0;  ///< some may have no rank of the group
 
     double tolerance = 1e-3;
-    std::uint64_t effort = 8192;  ///< steps per item
+    std::uint64_t effort = 16384;  ///< steps per item
 
     /// How much of the slack that the tolerance gives is kept back in each node, so that its ranks come out even more
     /// easily, in tenths; 0 to 10. What is kept back costs bytes, so it is less where that would be a percent more.
