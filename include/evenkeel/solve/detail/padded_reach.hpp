@@ -21,6 +21,9 @@ struct padded_reach {
     std::uint64_t largest = 0;                                       ///< load of any
     std::uint64_t next = std::numeric_limits<std::uint64_t>::max();  ///< the first bound under which a batch takes more
 
+    /// So many weights are in the processor's caches anyway.
+    static constexpr std::size_t near = std::size_t{1} << 17;
+
     /// One more batch; some item is left and none weighs more than the bound.
     /// @return  How many items it takes.
     std::size_t take(std::span<std::uint64_t const> weights) noexcept {
@@ -31,6 +34,10 @@ struct padded_reach {
         next = std::min(next, std::max(last + first, last));  // a sum that wraps is less
         items += count;
         ++batches;
+        if (weights.size() > near) {
+            // The next batches are about as large, so what they begin with can be fetched before it is known.
+            __builtin_prefetch(weights.data() + std::min(items + 2 * count, weights.size() - 1));
+        }
         return count;
     }
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -59,9 +58,7 @@ inline void place_padded(buffers& buffers, rank_count ranks, balance_options con
     for (std::size_t rank = 0; rank < ranks.value; ++rank) {
         if (reach.items < items.size()) {
             std::size_t const first = reach.items;
-            std::size_t const count = reach.take(items.weights);
-            // The next batches are about as large, so what they begin with can be fetched before it is known.
-            __builtin_prefetch(items.weights.data() + std::min(reach.items + 2 * count, items.size() - 1));
+            reach.take(items.weights);
             total = checked_add(total, checked_multiply(reach.last, items.unit, "balance: the padded load of a rank"),
                                 "balance: the total padded load");
             for (std::size_t item = first; item < reach.items; ++item) {
