@@ -188,6 +188,15 @@ TEST(balance, comes_within_a_thousandth_of_the_bound_with_few_samples_per_rank) 
     }
 }
 
+TEST(balance, does_not_go_on_once_the_search_of_every_plan_has_met_the_bound) {
+    // Longest first makes 667, the search of every plan stops at 662, the mean; nothing may be repaired after that.
+    auto const lengths = std::vector<std::uint64_t>{104, 206, 174, 194, 15, 205, 172, 111, 10, 132};
+    auto const even = balance(lengths, rank_count{2}, linear_cost{});
+
+    EXPECT_EQ(even.quality.max_load, 662u);
+    EXPECT_EQ(test::busiest_load(even.plan, lengths), 662u);
+}
+
 TEST(balance, comes_within_a_thousandth_of_the_bound_of_tiles_with_a_quadratic_cost) {
     // Five sizes only, and as many costs: a fine difference takes several tiles against several.
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
@@ -334,10 +343,11 @@ TEST_P(balance_law, finds_and_proves_the_optimum_of_a_small_batch) {
 TEST_P(balance_law, the_optimum_lies_between_bound_and_result_whatever_the_effort) {
     auto const [lengths, ranks] = test::small_batch(GetParam());
     auto const optimum = test::optimum(lengths, ranks);
-    for (auto const effort : {0u, 1u}) {
+    for (auto const effort : {0u, 1u, 128u}) {
         auto const even = balance(lengths, ranks, linear_cost{}, {.effort = effort});
         EXPECT_LE(even.quality.lower_bound, optimum);
         EXPECT_GE(even.quality.max_load, optimum);
+        EXPECT_EQ(even.quality.max_load, test::busiest_load(even.plan, lengths));
     }
 }
 

@@ -46,17 +46,14 @@ class search {
         complete_.reserve(ranks);
         prove_.reserve(items);
         start_.reserve(items);
+        given_.reserve(ranks);
         loads_.reserve(ranks);
     }
 
     /// @param rank_of  The placement of longest first; improved where possible.
     void operator()(sorted_items const& items, std::size_t ranks, std::uint64_t goal, std::span<std::uint32_t> rank_of,
                     standing& best, step_budget steps) {
-        loads_.assign(ranks, 0);
-        for (std::size_t item = 0; item < items.size(); ++item) {
-            loads_[rank_of[item]] += items.weights[item];
-        }
-        (*this)(items, loads_, goal, rank_of, best, steps);
+        (*this)(items, add_up(items, ranks, rank_of), goal, rank_of, best, steps);
     }
 
     /// @param loads  Of the ranks in that placement.
@@ -73,6 +70,10 @@ class search {
                 return;
             }
             steps.give_back(half);
+            if (best.busiest <= goal) {
+                return;
+            }
+            loads = add_up(items, ranks, rank_of);
         }
         bool const dense = items.size() >= 5 * ranks;
         if (dense && finish(items, loads, goal, rank_of, best, steps)) {
@@ -119,6 +120,16 @@ class search {
                 last = false;
             }
         }
+    }
+
+    /// The loads of the ranks.
+    [[nodiscard]] std::span<std::uint64_t const> add_up(sorted_items const& items, std::size_t ranks,
+                                                        std::span<std::uint32_t const> rank_of) {
+        given_.assign(ranks, 0);
+        for (std::size_t item = 0; item < items.size(); ++item) {
+            given_[rank_of[item]] += items.weights[item];
+        }
+        return given_;
     }
 
     /// Places the lightest items anew and repairs what is uneven then; whether that reaches the target.
@@ -208,6 +219,7 @@ class search {
     dual_feasible prove_;
     bool proved_ = false;
     std::vector<std::uint32_t> start_;
+    std::vector<std::uint64_t> given_;
     std::vector<std::uint64_t> loads_;
 };
 
