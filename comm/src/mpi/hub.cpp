@@ -2,6 +2,7 @@
 #include "hub.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <iterator>
 #include <string>
@@ -56,7 +57,11 @@ std::shared_ptr<operation> hub::join(std::shared_ptr<part> part, std::uint64_t n
     auto label = label_of(*part, number, about, bytes.size());
     label.identity = identity;
     bool const last = here->arrivals.accept(label, bytes);
-    ship_to_all(part, here, label, here->arrivals.of_rank[label.from].bytes);
+    if (about == subject::exchange) {
+        ship_with_early_messages(part, here, label, here->arrivals.of_rank[label.from].bytes);
+    } else {
+        ship_to_all(part, here, label, here->arrivals.of_rank[label.from].bytes);
+    }
     if (last) {
         all_have_come(here, number);
     }
@@ -106,6 +111,49 @@ void hub::ship_to_all(std::shared_ptr<part> const& sender, std::shared_ptr<opera
     for (int const other : others_) {
         ship({.of = this, .sender = sender, .what = label, .bytes = bytes, .owner = owner, .process = other});
     }
+}
+
+void hub::ship_with_early_messages(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner,
+                                   label const& label, std::span<std::byte const> stated) {
+    for (int const other : others_) {
+        auto const all = std::make_shared<std::vector<std::byte>>();
+        for (auto const& message : sender->sends) {
+            if (process_of_[to_index(message.peer)] != other || message.bytes.size() > most_early_bytes) {
+                continue;
+            }
+            if (all->empty()) {
+                all->assign(stated.begin(), stated.end());
+            }
+            early_label const before{.to = static_cast<std::uint32_t>(to_index(message.peer)),
+                                     .bytes = message.bytes.size()};
+            auto const head = std::as_bytes(std::span{&before, 1});
+            all->insert(all->end(), head.begin(), head.end());
+            all->insert(all->end(), message.bytes.begin(), message.bytes.end());
+        }
+        shipment shipment{
+            .of = this, .sender = sender, .what = label, .bytes = stated, .owner = owner, .process = other};
+        if (!all->empty()) {
+            shipment.what.total = all->size();
+            shipment.bytes = *all;
+            shipment.owner = all;
+        }
+        ship(std::move(shipment));
+    }
+}
+
+bool hub::accept_early_messages(operation const& here, world_rank from) {
+    std::span<std::byte const> rest = here.arrivals.of_rank[to_index(from)].bytes;
+    rest = rest.subspan(sizeof(stated));
+    while (!rest.empty()) {
+        early_label before;
+        std::memcpy(&before, rest.data(), sizeof before);
+        auto const& part = here.parts[position_here(to_id<world_rank>(before.to))];
+        if (!part->accept(from, 0, rest.subspan(sizeof before, before.bytes))) {
+            return false;
+        }
+        rest = rest.subspan(sizeof before + before.bytes);
+    }
+    return true;
 }
 
 bool hub::ready(operation const& operation, part const& part) {
@@ -177,6 +225,16 @@ void hub::all_have_come(std::shared_ptr<operation> const& here, std::uint64_t nu
         }
     }
     here->agreed = true;
+    if (here->arrivals.of_rank.front().about == subject::exchange && !here->objection) {
+        for (std::size_t rank = 0; rank < size(); ++rank) {
+            auto const from = to_id<world_rank>(rank);
+            if (!accept_early_messages(*here, from)) {
+                // Only if messages that do not match have hashes that add up to 0.
+                fail_locked({"exchange", from, rank_text(from) + " sends what nobody expects"}, true);
+                return;
+            }
+        }
+    }
     for (auto const& part : here->parts) {
         if (here->objection) {
             part->missing_in_all = 0;
@@ -193,6 +251,9 @@ void hub::begin_messages(std::shared_ptr<part> const& part, std::uint64_t number
     auto const next = std::ranges::upper_bound(sends, part->rank, {}, &outgoing::peer) - sends.begin();
     for (std::size_t s = 0; s < sends.size(); ++s) {
         auto const& message = sends[(static_cast<std::size_t>(next) + s) % sends.size()];
+        if (message.bytes.size() <= most_early_bytes && process_of_[to_index(message.peer)] != process_->self()) {
+            continue;
+        }
         auto label = label_of(*part, number, subject::message, message.bytes.size());
         label.to = static_cast<std::uint32_t>(to_index(message.peer));
         ship({.of = this,

@@ -79,6 +79,9 @@ class hub : public std::enable_shared_from_this<hub> {
     void ship(shipment shipment);
     void ship_to_all(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner, label const& label,
                      std::span<std::byte const> bytes);
+    void ship_with_early_messages(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner,
+                                  label const& label, std::span<std::byte const> stated);
+    [[nodiscard]] bool accept_early_messages(operation const& here, world_rank from);
     void all_have_come(std::shared_ptr<operation> const& here, std::uint64_t number);
     void begin_messages(std::shared_ptr<part> const& part, std::uint64_t number);
     void begin_details(std::shared_ptr<operation> const& here, std::uint64_t number);

@@ -36,6 +36,17 @@ struct shipment {
     [[nodiscard]] bool loading() const noexcept { return !begun || loaded < bytes.size(); }
 };
 
+/// A message that is as long as this, or shorter, travels with what its sender states, for a message of its own would
+/// cost more than these bytes. It is put in its place when all ranks have agreed, as the others are sent.
+inline constexpr std::size_t most_early_bytes = 4096;
+
+/// What stands before each such message.
+struct early_label {
+    std::uint32_t to = 0;
+    std::uint32_t unused = 0;
+    std::uint64_t bytes = 0;
+};
+
 /// What one rank of this process has in one operation.
 struct part {
     part(world_rank self, std::string_view operation) : rank{self}, name{operation} {}
