@@ -45,7 +45,8 @@ struct node_flows {
 
     /// What a node gives, one flow for each node that receives.
     [[nodiscard]] std::span<node_flow const> from(node_id node) const noexcept {
-        auto const [first, last] = std::ranges::equal_range(flows, node, {}, &node_flow::from);
+        auto const first = std::ranges::lower_bound(flows, node, {}, &node_flow::from);
+        auto const last = std::ranges::upper_bound(flows, node, {}, &node_flow::from);
         return {first, last};
     }
 
