@@ -16,6 +16,7 @@
 #include "support/command_line.hpp"
 #include "support/memory.hpp"
 #include "support/options.hpp"
+#include "support/overlapped_steps.hpp"
 #include "support/phases.hpp"
 #include "support/plot.hpp"
 #include "support/processes.hpp"
@@ -42,10 +43,19 @@ exchange_report sum_over_ranks(evenkeel::comm::communicator& world, exchange_rep
     return sum;
 }
 
+drawn_step drawn_by(evenkeel::world_rank rank, std::size_t step, options const& options,
+                    std::vector<phase_lengths> const& phases) {
+    auto const drawing = options.drawing();
+    drawn_step drawn{.first_sample = step * drawing.samples(), .lengths = {}};
+    for (auto const& phase : phases) {
+        drawn.lengths.push_back(drawing.lengths(step, to_index(rank), phase.lengths));
+    }
+    return drawn;
+}
+
 /// What a rank does, next to the others. Rank 0 collects.
 void run_rank(evenkeel::comm::communicator& world, options const& options, method how,
               std::vector<phase_lengths> const& phases, progress& bar, summary& collected, exchange_report& total) {
-    auto const drawing = options.drawing();
     bool const collects = world.rank() == evenkeel::world_rank{0};
     exchange_report mine;
     std::vector<std::string> names;
@@ -53,10 +63,7 @@ void run_rank(evenkeel::comm::communicator& world, options const& options, metho
         names.push_back(phase.name);
     }
     for (std::size_t step = 0; step < options.steps; ++step) {
-        drawn_step drawn{.first_sample = step * drawing.samples(), .lengths = {}};
-        for (auto const& phase : phases) {
-            drawn.lengths.push_back(drawing.lengths(step, to_index(world.rank()), phase.lengths));
-        }
+        auto const drawn = drawn_by(world.rank(), step, options, phases);
         auto const outcome = balance_step(world, names, drawn, how, options.scale, mine);
         if (collects) {
             collected.add(outcome);
@@ -112,12 +119,30 @@ bool balance_a_trace(processes& all, options const& options) {
             }
         }
     }
+    waits_report waits;
+    if (options.overlap) {
+        all.run(evenkeel::uniform_topology({options.ranks}, {options.ranks_per_node}),
+                [&](evenkeel::comm::communicator& world) {
+                    auto const draw = [&](std::size_t step) { return drawn_by(world.rank(), step, options, phases); };
+                    auto const report = run_overlapped(world, names, draw,
+                                                       {.steps = options.steps,
+                                                        .how = options.method,
+                                                        .scale = options.scale,
+                                                        .overlap = *options.overlap});
+                    if (world.rank() == evenkeel::world_rank{0}) {
+                        waits = report;
+                    }
+                });
+    }
     if (!all.is_first()) {
         return true;
     }
 
     auto const title = headline(options, trace);
     print(options.compare ? to_table(reports, title) : to_table(reports.front(), title));
+    if (options.overlap) {
+        print(to_text(waits));
+    }
     if (options.json) {
         options.json->write(options.compare ? to_json(reports) : to_json(reports.front()));
     }
@@ -127,7 +152,7 @@ bool balance_a_trace(processes& all, options const& options) {
                                     .ranks_per_node = options.ranks_per_node,
                                     .phases = loads}));
     }
-    return std::ranges::all_of(reports, [](report const& one) { return one.exchange.wrong == 0; });
+    return waits.wrong == 0 && std::ranges::all_of(reports, [](report const& one) { return one.exchange.wrong == 0; });
 }
 
 }  // namespace

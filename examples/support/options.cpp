@@ -146,6 +146,18 @@ options parse_options(int count, char const* const* arguments) {
            },
            "Let as many bytes travel with every token instead")
         ->type_name("N");
+    app.add_option_function<std::string>(
+           "--overlap",
+           [&](std::string const& text) {
+               if (text != "on" && text != "off") {
+                   refuse("--overlap", "one of: on, off", in_quotes(text));
+               }
+               result.overlap = text == "on";
+           },
+           "Run the steps through a dispatcher as well and show what each rank waited: on prepares a step while the "
+           "one "
+           "before computes, which is a sleep of 20 ms, off does not")
+        ->type_name("NAME");
     add_path(app, "--json", json, "Write the result as JSON");
     add_path(app, "--plot", plot, "Write the loads per rank, before and after, as SVG");
 

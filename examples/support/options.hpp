@@ -33,6 +33,8 @@ struct options {
     std::vector<std::string> phases = {};
     std::string backend = "threads";
     payload_scale scale = {};
+    /// Whether to run the steps through a dispatcher as well, and whether that prepares one while another computes.
+    std::optional<bool> overlap = {};
     std::optional<output_file> json;
     std::optional<output_file> plot;
 

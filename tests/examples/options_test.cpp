@@ -41,6 +41,7 @@ TEST(options, have_the_documented_defaults) {
     EXPECT_TRUE(options.phases.empty());
     EXPECT_EQ(options.backend, "threads");
     EXPECT_EQ(options.scale, payload_scale{});
+    EXPECT_FALSE(options.overlap);
     EXPECT_FALSE(options.json);
     EXPECT_FALSE(options.plot);
 }
@@ -89,6 +90,12 @@ TEST(options, choose_the_method) {
     EXPECT_EQ(name_of(method::stay), "stay");
 }
 
+TEST(options, run_the_dispatcher_with_or_without_overlap) {
+    EXPECT_EQ(parsed({"--overlap", "on"}).overlap, true);
+    EXPECT_EQ(parsed({"--overlap", "off"}).overlap, false);
+    EXPECT_EQ(refusal({"--overlap", "yes"}), "--overlap: expected one of: on, off, got 'yes'");
+}
+
 TEST(options, choose_phases_which_keep_their_order) {
     auto const all = std::vector<phase_lengths>{{.name = "image"}, {.name = "audio"}, {.name = "llm"}};
     auto const names = [&](options const& options) {
@@ -120,9 +127,9 @@ TEST(options, find_nodes_that_divide_the_ranks_unless_told) {
 
 TEST(options, give_help_when_asked) {
     auto const help = complaint<help_wanted>([] { (void)parsed({"--help"}); });
-    for (auto const* const option :
-         {"--lengths", "--seed", "--ranks", "--ranks-per-node", "--samples-per-rank", "--steps", "--method",
-          "--compare", "--phases", "--backend", "--payload-scale", "--bytes-per-token", "--json", "--plot"}) {
+    for (auto const* const option : {"--lengths", "--seed", "--ranks", "--ranks-per-node", "--samples-per-rank",
+                                     "--steps", "--method", "--compare", "--phases", "--backend", "--payload-scale",
+                                     "--bytes-per-token", "--overlap", "--json", "--plot"}) {
         EXPECT_NE(help.find(option), std::string::npos) << option;
     }
 }
