@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <ranges>
@@ -66,6 +67,8 @@ balanced const& balance(workspace& workspace, Samples&& samples, rank_count rank
     detail::require_counts("balance", 0, ranks);
     detail::require_options(options);
     auto& weights = workspace.buffers().weights;
+    // A copy, which no call in the loop can change: the loop becomes one of plain arithmetic.
+    std::uint64_t const resolution = options.resolution;
     if constexpr (std::ranges::sized_range<Samples>) {
         weights.resize(static_cast<std::size_t>(std::ranges::size(samples)));
     } else {
@@ -73,8 +76,8 @@ balanced const& balance(workspace& workspace, Samples&& samples, rank_count rank
     }
     std::size_t position = 0;
     for (auto&& sample : samples) {
-        auto const whole = whole_length(std::invoke(length, std::forward<decltype(sample)>(sample)), options.resolution,
-                                        "balance", position);
+        auto const whole =
+            whole_length(std::invoke(length, std::forward<decltype(sample)>(sample)), resolution, "balance", position);
         if constexpr (std::ranges::sized_range<Samples>) {
             weights[position] = model.weight(whole);
         } else {
