@@ -63,8 +63,11 @@ TEST(plan_flows, refuses_what_does_not_belong_together) {
                 refuses("plan_flows: summaries.size() = 3, expected one for each of 2 ranks"));
     EXPECT_THAT([&] { (void)plan_flows(summaries{}, {}); },
                 refuses("plan_flows: topology.size() = 0, expected at least 1"));
-    EXPECT_THAT([&] { (void)plan_flows(summaries(2), {{node_id{0}, node_id{2}}}); },
-                refuses("plan_flows: topology.nodes() = 3, expected at most one node for each of 2 ranks"));
+    EXPECT_THAT(
+        [&] {
+            (void)plan_flows(summaries(2), {{node_id{0}, node_id{2}}});
+        },
+        refuses("plan_flows: topology.nodes() = 3, expected at most one node for each of 2 ranks"));
     EXPECT_THAT([&] { (void)plan_flows(summaries(2), cluster, -1); },
                 refuses("plan_flows: tolerance = -1, expected at least 0"));
     auto const most = std::numeric_limits<std::uint64_t>::max();

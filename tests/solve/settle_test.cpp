@@ -35,17 +35,20 @@ TEST(settle_exports, gives_what_the_flows_say) {
 
 TEST(settle_exports, refuses_flows_of_more_than_there_is) {
     std::vector<node_flow> const flows{{node_id{0}, node_id{1}, 10}};
-    EXPECT_THAT([&] { (void)settle_exports(sizes{4, 5}, flows); },
-                refuses("settle_exports: flows = 10, expected at most the 9 that are left"));
+    EXPECT_THAT(
+        [&] {
+            (void)settle_exports(sizes{4, 5}, flows);
+        },
+        refuses("settle_exports: flows = 10, expected at most the 9 that are left"));
 }
 
 TEST(settle_ranks, evens_out_what_stayed_and_what_came) {
     settle_workspace space;
     auto const& rank_of = settle_ranks(space, sizes{5, 4, 3, 2, 0}, ranks_of{0, 0, 1, 2, 1}, {2}, 7);
     EXPECT_EQ(rank_of[4], 1u) << "what weighs nothing stays";
-    EXPECT_EQ((rank_of[0] == 0 ? 5 : 0) + (rank_of[1] == 0 ? 4 : 0) + (rank_of[2] == 0 ? 3 : 0) +
-                  (rank_of[3] == 0 ? 2 : 0),
-              7);
+    EXPECT_EQ(
+        (rank_of[0] == 0 ? 5 : 0) + (rank_of[1] == 0 ? 4 : 0) + (rank_of[2] == 0 ? 3 : 0) + (rank_of[3] == 0 ? 2 : 0),
+        7);
 }
 
 TEST(settle_ranks, exceeds_a_target_that_cannot_be_met_by_as_little_as_it_can) {

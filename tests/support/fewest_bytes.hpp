@@ -13,7 +13,8 @@
 
 namespace evenkeel::test {
 
-/// The fewest bytes that any plan moves, and that any plan moves between nodes, if no rank may have more than some load.
+/// The fewest bytes that any plan moves, and that any plan moves between nodes, if no rank may have more than some
+/// load.
 struct fewest {
     std::uint64_t moved = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t between_nodes = std::numeric_limits<std::uint64_t>::max();
