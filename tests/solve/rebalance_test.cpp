@@ -57,8 +57,9 @@ void expect_sound(rebalanced const& kept, drawn const& batch, double tolerance) 
 
     auto const even = balance(batch.lengths, ranks, linear_cost{});
     EXPECT_LE(kept.quality.lower_bound, even.quality.max_load);
-    EXPECT_LE(kept.quality.max_load,
-              even.quality.max_load + static_cast<std::uint64_t>(static_cast<double>(even.quality.max_load) * tolerance));
+    EXPECT_LE(
+        kept.quality.max_load,
+        even.quality.max_load + static_cast<std::uint64_t>(static_cast<double>(even.quality.max_load) * tolerance));
 
     std::uint64_t total = 0;
     std::uint64_t moved = 0;
@@ -156,7 +157,8 @@ TEST(rebalance, leaves_samples_that_cost_nothing_at_home) {
 }
 
 TEST(rebalance, ships_no_batch_that_could_run_where_it_is) {
-    // From scratch, the two long samples and the two short ones meet; where they meet is luck. Here nothing has to move.
+    // From scratch, the two long samples and the two short ones meet; where they meet is luck. Here nothing has to
+    // move.
     auto const lengths = std::vector{10, 2, 9, 3};
     auto const kept = rebalance(lengths, home_layout(counts{2, 2}), uniform_topology({2}, {1}), linear_cost{});
     EXPECT_EQ(kept.quality.gap(), 0);
@@ -203,15 +205,15 @@ TEST(rebalance, does_not_wrap_around_on_32_bit_lengths_with_a_quadratic_cost) {
 }
 
 TEST(rebalance, says_when_it_had_to_start_from_scratch) {
-    // Every node is fine as a whole, but the halves of its load do not exist: 7 + 7 can only be had across the nodes.
-    auto const kept = rebalance(std::vector{6, 4, 4, 3, 3, 8}, home_layout(counts{3, 0, 3, 0}),
-                                uniform_topology({4}, {2}), linear_cost{});
-    expect_sound(kept,
-                 {.lengths = {6, 4, 4, 3, 3, 8},
-                  .home = home_layout(counts{3, 0, 3, 0}),
-                  .cluster = uniform_topology({4}, {2}),
-                  .bytes = {6, 4, 4, 3, 3, 8}},
-                 1e-3);
+    auto const lengths = sizes{3, 3};
+    auto const home = home_layout(counts{2, 0});
+    auto const cluster = uniform_topology({2}, {1});
+    EXPECT_FALSE(rebalance(lengths, home, cluster, linear_cost{}).from_scratch);
+
+    auto const lazy = rebalance(lengths, home, cluster, linear_cost{}, {.effort = 0});
+    EXPECT_TRUE(lazy.from_scratch);
+    EXPECT_EQ(lazy.quality.max_load, 3u) << "the target is reached all the same";
+    EXPECT_EQ(lazy.between_nodes, 3u) << "and the batches are where they move least";
 }
 
 TEST(rebalance, refuses_what_does_not_belong_together) {
@@ -281,7 +283,7 @@ TEST(rebalance_law, holds_its_promises_where_everything_can_be_tried) {
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         SCOPED_TRACE(seed);
         auto batch = small_drawn(seed);
-        rebalance_options options{.tolerance = seed % 3 == 0 ? 0.0 : 1e-3};
+        rebalance_options options{.tolerance = seed % 3 == 0 ? 0.0 : 1e-3, .effort = 256};
         if (seed % 2 == 0) {
             test::seeded random{seed};
             batch.bytes = test::random_bytes(random, batch.lengths.size());
@@ -297,10 +299,10 @@ TEST(rebalance_law, holds_its_promises_where_everything_can_be_tried) {
 }
 
 TEST(rebalance_law, holds_its_promises_for_batches_of_all_kinds) {
-    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
         SCOPED_TRACE(seed);
         test::seeded random{seed};
-        std::size_t const ranks = random.between(1, 40);
+        std::size_t const ranks = random.between(1, 24);
         auto const lengths = seed % 2 == 0 ? test::mixed_batch(seed, ranks, random.between(1, 20)).lengths
                                            : test::sparse_batch(seed, ranks, random.between(1, 6)).lengths;
         drawn batch{.lengths = lengths,
