@@ -219,7 +219,8 @@ TEST(wishes, that_cannot_be_met_are_named_with_the_item_and_the_amount) {
 }
 
 TEST(wishes, that_a_search_does_not_meet_come_with_the_nearest_attempt) {
-    // Ninety items of more than a third of the cap on thirty ranks: only pairs fit, but no count of one or two proves it.
+    // Ninety items of more than a third of the cap on thirty ranks: only pairs fit, but no count of one or two proves
+    // it.
     numbers quantities(90, 40);
     try {
         (void)wish(numbers(90, 1), 31, {.quantities = quantities, .cap = 118});

@@ -42,8 +42,8 @@ struct cost_fit {
 ///     auto const model = evenkeel::quantise(cost, 1e12);   // an `attention_cost` in integers, for `balance`
 ///
 /// Least squares of the relative error, as timings scatter in proportion to what they measure, under the condition that
-/// no coefficient is negative. With three coefficients there are seven sets of those that are not zero: each is solved by
-/// orthogonal projections, and of those without a negative coefficient the best is the optimum (C. L. Lawson and
+/// no coefficient is negative. With three coefficients there are seven sets of those that are not zero: each is solved
+/// by orthogonal projections, and of those without a negative coefficient the best is the optimum (C. L. Lawson and
 /// R. J. Hanson, Solving Least Squares Problems, 1974, for the conditions).
 ///
 /// Data that cannot tell coefficients apart, such as batches of samples of one length, are explained by as few
@@ -53,8 +53,8 @@ struct cost_fit {
 /// Coefficients are floating-point numbers and differ in their last bits between compilers. Fit on one rank, `quantise`
 /// there, and send the integers to the others.
 ///
-/// @throws std::invalid_argument  if there is no observation, or one has a value that is negative or not finite, no sample,
-///                                or took no time.
+/// @throws std::invalid_argument  if there is no observation, or one has a value that is negative or not finite, no
+///                                sample, or took no time.
 /// @complexity O(observations)
 [[nodiscard]] inline cost_fit fit(std::span<cost_observation const> observations) {
     if (observations.empty()) {
@@ -81,8 +81,8 @@ struct cost_fit {
     auto const predicted = [&](cost_observation const& of) {
         return coefficients[0] * of.tokens + coefficients[1] * of.squares + coefficients[2] * of.count;
     };
-    // Errors relative to what was measured would favour what was measured too short: the later rounds take them relative to
-    // what was predicted.
+    // Errors relative to what was measured would favour what was measured too short: the later rounds take them
+    // relative to what was predicted.
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round) {
         detail::triangle equations;

@@ -21,8 +21,8 @@ namespace evenkeel {
 /// at 1e15, that is five hours in all.
 ///
 /// @param resolution  How many units a second has.
-/// @throws std::invalid_argument  if a coefficient is negative or not a number, the resolution is not above 0, or nothing
-///                                is left of a fit that was not zero.
+/// @throws std::invalid_argument  if a coefficient is negative or not a number, the resolution is not above 0, or
+///                                nothing is left of a fit that was not zero.
 /// @throws std::overflow_error    if a coefficient does not fit into 64 bits.
 [[nodiscard]] inline attention_cost quantise(cost_fit const& fit, double resolution) {
     if (!(resolution > 0) || !std::isfinite(resolution)) {

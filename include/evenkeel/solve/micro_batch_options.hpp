@@ -20,8 +20,8 @@ struct micro_batch_options {
     /// and no less than this.
     std::size_t at_least = 1;
 
-    /// Good enough: a sum of the slowest ranks of at most lower bound * (1 + tolerance), or micro-batches that are each as
-    /// close to what was set for them. Finer than most cost models are.
+    /// Good enough: a sum of the slowest ranks of at most lower bound * (1 + tolerance), or micro-batches that are each
+    /// as close to what was set for them. Finer than most cost models are.
     double tolerance = 1e-3;
 
     /// As in `balance_options`.

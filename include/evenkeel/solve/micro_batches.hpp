@@ -63,8 +63,8 @@ class micro_batch_workspace {
 /// The first of two calls, for a caller who still has to take the maximum over something else: pass that to
 /// `micro_batches` as `options.count`. Ranks that hold the same lengths get the same number without a message.
 ///
-/// First fit, largest first, over the bins of all ranks and micro-batches; `lower_bound` counts the sum, items that do not
-/// go in pairs, and what does not fit beside them (Martello and Toth 1990).
+/// First fit, largest first, over the bins of all ranks and micro-batches; `lower_bound` counts the sum, items that do
+/// not go in pairs, and what does not fit beside them (Martello and Toth 1990).
 ///
 /// @throws infeasible             if a sample is longer than the cap, or `options.count` is below the bound.
 /// @throws std::invalid_argument  as `micro_batches`.
@@ -80,27 +80,28 @@ template <std::ranges::input_range Samples, cost_model Model, length_of<Samples>
 /// Splits a batch over ranks and micro-batches so that the step, in which ranks wait for each other after every
 /// micro-batch, takes as little time as possible.
 ///
-///     auto const step = evenkeel::micro_batches(std::vector{9, 1, 9, 1}, evenkeel::rank_count{2}, evenkeel::linear_cost{},
-///                                               {.count = 2});
+///     auto const costs = std::vector{9, 1, 9, 1};
+///     auto const two = evenkeel::rank_count{2};
+///     auto const step = evenkeel::micro_batches(costs, two, evenkeel::linear_cost{}, {.count = 2});
 ///     // micro-batch 0: 9 on both ranks; micro-batch 1: 1 on both: step.quality.sum_of_slowest == 10
 ///     step.plan.batch(evenkeel::rank_id{1}, evenkeel::micro_batch_id{0});   // sample 2
 ///
-/// As few micro-batches as the cap allows, the same number on every rank; some may be empty. What decides is the sum over
-/// micro-batches of the slowest rank. A heavy sample in each micro-batch would make all of them slow, so heavy samples go
-/// together; where none is heavier than the mean, all micro-batches are alike. Longest first, then exchanges that keep the
-/// cap. `quality` bounds both the number and the sum from below.
+/// As few micro-batches as the cap allows, the same number on every rank; some may be empty. What decides is the sum
+/// over micro-batches of the slowest rank. A heavy sample in each micro-batch would make all of them slow, so heavy
+/// samples go together; where none is heavier than the mean, all micro-batches are alike. Longest first, then exchanges
+/// that keep the cap. `quality` bounds both the number and the sum from below.
 ///
-/// Tokens count as they are passed, or as the model rounds them (`rounded_cost`): whether real or padded lengths are under
-/// the cap is the caller's choice.
+/// Tokens count as they are passed, or as the model rounds them (`rounded_cost`): whether real or padded lengths are
+/// under the cap is the caller's choice.
 ///
 /// @param samples  The batch. Read once; indexed by `item_id` in the plan.
 /// @param length   Projects a sample to its length. Default: the sample is its length.
-/// @throws infeasible             if a sample is longer than the cap, or `options.count` is below the bound; nothing is ever
-///                                put over the cap.
+/// @throws infeasible             if a sample is longer than the cap, or `options.count` is below the bound; nothing is
+///                                ever put over the cap.
 /// @throws not_found              if the search finds no plan of `options.count` micro-batches. The number that
 ///                                `count_micro_batches` gives, and any larger, always works.
-/// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, or an option makes no sense or
-///                                contradicts another.
+/// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, or an option makes no sense
+///                                or contradicts another.
 /// @throws std::overflow_error    if a weight, the sum of weights or of tokens does not fit into 64 bits.
 /// @complexity O(n log n), and at most about `options.effort` steps per sample.
 template <std::ranges::input_range Samples, cost_model Model, length_of<Samples> Length = std::identity>

@@ -21,8 +21,9 @@ struct equation {
 
 /// Any number of equations in three unknowns, reduced to four that have the same least squares.
 ///
-/// Each equation is rotated into the triangle (W. Givens 1958), which keeps all digits: the squares of the factors, which
-/// normal equations would be made of, lose half of them when the columns are nearly alike, as sums of lengths are.
+/// Each equation is rotated into the triangle (W. Givens 1958), which keeps all digits: the squares of the factors,
+/// which normal equations would be made of, lose half of them when the columns are nearly alike, as sums of lengths
+/// are.
 class triangle {
   public:
     void add(equation const& one) noexcept {

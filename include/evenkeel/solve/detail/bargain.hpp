@@ -110,7 +110,8 @@ class bargain {
     handful take;
     std::uint64_t amount = 0;  ///< what moves on balance; 0 if there is none
 
-    /// Looks for the exchange that moves least, but no less than `at_least` and no more than `at_most`; less than so far.
+    /// Looks for the exchange that moves least, but no less than `at_least` and no more than `at_most`; less than so
+    /// far.
     template <class Gives, class Takes>
     void seek_smallest(Gives const& gives, Takes const& takes, std::uint64_t at_least, std::uint64_t at_most) {
         std::size_t next = 0;

@@ -12,9 +12,9 @@ namespace evenkeel::detail {
 ///
 ///     bins_bound({6, 6, 6, 4}, 10) == 3: no two of the first three share a bin
 ///
-/// For every k up to half the cap: an item above cap - k leaves no room for one of k or more, no two items above half the
-/// cap share a bin, and what is from k to half the cap has to fit beside the latter or into bins of its own. This is L2 of
-/// S. Martello and P. Toth (1990); with k = 0 it contains the sum over the cap.
+/// For every k up to half the cap: an item above cap - k leaves no room for one of k or more, no two items above half
+/// the cap share a bin, and what is from k to half the cap has to fit beside the latter or into bins of its own. This
+/// is L2 of S. Martello and P. Toth (1990); with k = 0 it contains the sum over the cap.
 ///
 /// @param sizes  In falling order, none above the cap.
 /// @complexity O(sizes)

@@ -17,10 +17,10 @@ namespace evenkeel::detail {
 
 /// Brings every rank down to its capacity by exchanges that break no limit.
 ///
-/// As `repair`, for ranks that differ in what they may carry and exchanges that have more to respect: one bundle against one
-/// or none, then two of the lightest against up to two. An exchange moves the whole excess and as little more as possible,
-/// or fills the partner's room nearly; it lifts no rank above its capacity and breaks no limit further, so a placement never
-/// gets worse.
+/// As `repair`, for ranks that differ in what they may carry and exchanges that have more to respect: one bundle
+/// against one or none, then two of the lightest against up to two. An exchange moves the whole excess and as little
+/// more as possible, or fills the partner's room nearly; it lifts no rank above its capacity and breaks no limit
+/// further, so a placement never gets worse.
 class level_loads {
   public:
     void reserve(std::size_t bundles, std::size_t ranks) {

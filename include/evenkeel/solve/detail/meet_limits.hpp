@@ -15,9 +15,9 @@ namespace evenkeel::detail {
 
 /// Brings ranks within their limits by exchanges that lower what is broken, whatever becomes of the loads.
 ///
-/// A rank that breaks a limit deals with those that are farthest from breaking it, and some at a stride; of all exchanges of
-/// up to two bundles, the one after which least is broken, and of equals the one after which the busier of the two is least
-/// so. What is broken falls with each exchange.
+/// A rank that breaks a limit deals with those that are farthest from breaking it, and some at a stride; of all
+/// exchanges of up to two bundles, the one after which least is broken, and of equals the one after which the busier of
+/// the two is least so. What is broken falls with each exchange.
 class meet_limits {
   public:
     void reserve(std::size_t ranks) {

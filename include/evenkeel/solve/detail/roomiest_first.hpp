@@ -14,8 +14,8 @@ namespace evenkeel::detail {
 
 /// Longest first under limits: each bundle, the heaviest first, to the rank with most room left that may take it.
 ///
-/// Room is what is left of a rank's capacity, so that ranks of different speed, or with something pinned to them, end up
-/// equally full. Where no rank may take a bundle, it breaks a limit, for exchanges to mend.
+/// Room is what is left of a rank's capacity, so that ranks of different speed, or with something pinned to them, end
+/// up equally full. Where no rank may take a bundle, it breaks a limit, for exchanges to mend.
 class roomiest_first {
   public:
     void reserve(std::size_t ranks) {

@@ -16,10 +16,10 @@ class slot_bound {
   public:
     void reserve(std::size_t items) { order_.reserve(items); }
 
-    /// Consider the micro-batches by their slowest ranks, the slowest first. With items that take more than half the cap,
-    /// of which a rank's micro-batch has one at most, the slowest of the i-th has the ((i - 1) * ranks + 1)-th heaviest of
-    /// them at least; the first has the heaviest item of all. For each j, the first j micro-batches take on no more than
-    /// what weighs most for its tokens within j * ranks caps, and the others share the rest.
+    /// Consider the micro-batches by their slowest ranks, the slowest first. With items that take more than half the
+    /// cap, of which a rank's micro-batch has one at most, the slowest of the i-th has the ((i - 1) * ranks + 1)-th
+    /// heaviest of them at least; the first has the heaviest item of all. For each j, the first j micro-batches take on
+    /// no more than what weighs most for its tokens within j * ranks caps, and the others share the rest.
     ///
     /// @param problem  Its quantities are tokens; its limit on them is the cap. Weights in falling order.
     /// @param from     What is known already.

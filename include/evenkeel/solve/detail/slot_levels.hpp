@@ -11,10 +11,10 @@ namespace evenkeel::detail {
 
 /// How much a rank may take on in each micro-batch, the heaviest micro-batch first.
 ///
-/// What makes several micro-batches slow is a heavy item in each. So the heaviest go together: the first `ranks` into the
-/// first micro-batch, the next into the second, until what is left fits evenly into the others, which then are all at one
-/// level. Micro-batches with heavy items take on other work up to the same time; so the level of the others is what is left
-/// of the load by them. Without heavy items all are at the mean.
+/// What makes several micro-batches slow is a heavy item in each. So the heaviest go together: the first `ranks` into
+/// the first micro-batch, the next into the second, until what is left fits evenly into the others, which then are all
+/// at one level. Micro-batches with heavy items take on other work up to the same time; so the level of the others is
+/// what is left of the load by them. Without heavy items all are at the mean.
 ///
 /// @param weights  In falling order.
 /// @param total    What is to be shared out; 0 or more.

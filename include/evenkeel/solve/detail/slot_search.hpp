@@ -21,9 +21,9 @@ namespace evenkeel::detail {
 
 /// Plans micro-batches as bins under a cap on tokens: bin `rank * slots + slot` is what a rank does in a micro-batch.
 ///
-/// The bins of a micro-batch share a level, see `set_levels`. They are filled longest first, the levels are set anew by what
-/// the cap has left of the heavy micro-batches, and exchanges bring bins within cap and level; levels that are missed are
-/// raised halfway to what was reached.
+/// The bins of a micro-batch share a level, see `set_levels`. They are filled longest first, the levels are set anew by
+/// what the cap has left of the heavy micro-batches, and exchanges bring bins within cap and level; levels that are
+/// missed are raised halfway to what was reached.
 class slot_search {
   public:
     void reserve(std::size_t items, std::size_t bins) {
@@ -91,8 +91,8 @@ class slot_search {
         return result;
     }
 
-    /// Groups the bins by their loads, the heaviest together, which for given bins is the best there is. A micro-batch is
-    /// to be levelled at the mean of its bins, or at its heaviest item.
+    /// Groups the bins by their loads, the heaviest together, which for given bins is the best there is. A micro-batch
+    /// is to be levelled at the mean of its bins, or at its heaviest item.
     outcome start(wish_problem const& problem, std::span<std::uint32_t> bin_of) {
         std::size_t const ranks = problem.ranks() / slots_;
         loads_.assign(problem.ranks(), 0);

@@ -34,7 +34,8 @@ class wish_solver {
         require_wishes(asked, items, ranks_.value);
         buffers_->reserve(items, ranks_.value);
         own_->reserve(items, ranks_.value);
-        // Where ranks are alike but for limits, the plan without limits is the best there can be, and mostly meets them.
+        // Where ranks are alike but for limits, the plan without limits is the best there can be, and mostly meets
+        // them.
         bool const alike = asked.speeds.empty() && asked.pinned.empty() && !asked.equal_counts;
         bool const grouped = !asked.groups.empty();
         if (alike && !grouped && !cap_binds() && meets_limits_without_trying()) {
@@ -92,7 +93,8 @@ class wish_solver {
         solve(*buffers_, ranks_, plain);
     }
 
-    /// Whether a rank at the mean load, if it has none of the heavy items, is probably above the cap; a guess saves time.
+    /// Whether a rank at the mean load, if it has none of the heavy items, is probably above the cap; a guess saves
+    /// time.
     [[nodiscard]] bool cap_binds() const {
         auto const& asked = options_->wishes;
         auto const& weights = buffers_->weights;

@@ -91,10 +91,11 @@ class wish_bounds {
         return high;
     }
 
-    /// A rank must take `least` items, as the others cannot take more than they may: the heaviest comes with the lightest.
+    /// A rank must take `least` items, as the others cannot take more than they may: the heaviest comes with the
+    /// lightest.
     ///
-    /// For the j heaviest bundles: two of them share a rank, or j ranks have one each, and one of these ranks has the mean
-    /// of them at least. For j = 1 this is the heaviest and the lightest.
+    /// For the j heaviest bundles: two of them share a rank, or j ranks have one each, and one of these ranks has the
+    /// mean of them at least. For j = 1 this is the heaviest and the lightest.
     [[nodiscard]] std::uint64_t count_bound(wish_problem const& problem) {
         auto const& limits = problem.limits;
         std::uint64_t least = limits.least_items;
@@ -124,8 +125,8 @@ class wish_bounds {
         return bound;
     }
 
-    /// The same for the second quantity: the heaviest bundle's rank has to take what the others' caps leave over, at best
-    /// by what weighs least for it.
+    /// The same for the second quantity: the heaviest bundle's rank has to take what the others' caps leave over, at
+    /// best by what weighs least for it.
     [[nodiscard]] std::uint64_t quantity_bound(wish_problem const& problem) {
         std::uint64_t others = 0;
         if (problem.size() == 0 || __builtin_mul_overflow(problem.limits.quantity, problem.ranks() - 1, &others) ||

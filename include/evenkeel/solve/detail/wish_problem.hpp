@@ -96,7 +96,8 @@ struct wish_problem {
         return speeds.empty() ? time : static_cast<std::uint64_t>(wide{time} * speeds[rank] / fastest);
     }
 
-    /// How long `rank` takes for a load, rounded up; `capacity` of it is the load at least. The caller knows that it fits.
+    /// How long `rank` takes for a load, rounded up; `capacity` of it is the load at least. The caller knows that it
+    /// fits.
     [[nodiscard]] std::uint64_t time(std::size_t rank, std::uint64_t load) const noexcept {
         return speeds.empty() ? load
                               : static_cast<std::uint64_t>((wide{load} * fastest + (speeds[rank] - 1)) / speeds[rank]);

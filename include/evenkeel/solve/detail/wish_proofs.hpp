@@ -31,7 +31,8 @@ namespace evenkeel::detail {
     return start + "no_empty_rank";
 }
 
-/// Throws where an item, what is pinned to a rank, or all items together cannot be within the limits, whatever the plan.
+/// Throws where an item, what is pinned to a rank, or all items together cannot be within the limits, whatever the
+/// plan.
 ///
 /// @throws infeasible  names the wish, the item that stands against it, and the amount.
 inline void require_possible(wish_input const& input, wishes const& asked) {
@@ -76,7 +77,8 @@ inline void require_possible(wish_input const& input, wishes const& asked) {
     }
 }
 
-/// The dearer proof, for when no plan was found: of the bundles with the largest quantities, some rank has two, three, ...
+/// The dearer proof, for when no plan was found: of the bundles with the largest quantities, some rank has two, three,
+/// ...
 inline void require_packable(wish_problem const& problem, sorted_items& sorting) {
     if (problem.limits.quantity == rank_limits::none) {
         return;

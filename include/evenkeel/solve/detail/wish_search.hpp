@@ -18,8 +18,8 @@ namespace evenkeel::detail {
 
 /// Improves on a placement until it meets its limits and its slowest rank is at the goal, or the steps are spent.
 ///
-/// First the limits, by exchanges; of a few bundles, every placement is tried. Then one target time after the other, as in
-/// `search`: one close to the goal, the goal itself, then halfway between the best placement and what was missed.
+/// First the limits, by exchanges; of a few bundles, every placement is tried. Then one target time after the other, as
+/// in `search`: one close to the goal, the goal itself, then halfway between the best placement and what was missed.
 class wish_search {
   public:
     void reserve(std::size_t bundles, std::size_t ranks) {

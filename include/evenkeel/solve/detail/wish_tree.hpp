@@ -15,7 +15,8 @@ namespace evenkeel::detail {
 
 /// Tries every placement of a few bundles that could break less, or break as little and be faster, than the best known.
 ///
-/// As `complete_search`, with limits: what it ends with is the optimum, and if that breaks a limit, no plan meets them all.
+/// As `complete_search`, with limits: what it ends with is the optimum, and if that breaks a limit, no plan meets them
+/// all.
 class wish_tree {
   public:
     static constexpr std::size_t most_bundles = 14;
