@@ -5,6 +5,7 @@
 #include <bit>
 #include <chrono>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include <evenkeel/comm/error.hpp>
@@ -103,11 +104,10 @@ dispatcher_core::dispatcher_core(communicator& world, std::vector<phase> phases,
     }
     job_ = fingerprint_of(phases_, options_, world.topology());
     auto const key = static_cast<std::uint32_t>(to_index(world.rank()));
-    family_ = world.split(0, key, until);
-    raw_ = family_->split(0, key, until);
-    forward_ = family_->split(0, key, until);
-    backward_ = family_->split(0, key, until);
-    // A rank that fails from here on ends the family, and must not end it where another one still splits.
+    raw_ = world.split(0, key, until);
+    forward_ = world.split(0, key, until);
+    backward_ = world.split(0, key, until);
+    // A rank that fails from here on ends them all, and must not do so where another one is about to have them.
     world.barrier().wait(until);
 }
 
@@ -313,14 +313,20 @@ void dispatcher_core::process_next(deadline until) noexcept {
 
 void dispatcher_core::fail(std::exception_ptr fault, bool told) noexcept {
     if (!told) {
+        // Each by itself: what communicators inherit from the one they were split from names no rank.
+        auto const abort = [&](std::string_view reason, std::optional<world_rank> culprit) {
+            for (auto* const one : {raw_.get(), forward_.get(), backward_.get()}) {
+                one->abort(reason, culprit);
+            }
+        };
         try {
             std::rethrow_exception(fault);
         } catch (error const& caught) {
-            family_->abort(caught.reason(), caught.peer());
+            abort(caught.reason(), caught.peer());
         } catch (std::exception const& caught) {
-            family_->abort(caught.what());
+            abort(caught.what(), {});
         } catch (...) {
-            family_->abort("an exception that is no std::exception");
+            abort("an exception that is no std::exception", {});
         }
     }
     {

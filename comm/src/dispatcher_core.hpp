@@ -125,7 +125,6 @@ class dispatcher_core {
     std::vector<phase> phases_;
     dispatcher_options options_;
     std::uint64_t job_ = 0;  ///< fingerprint of phases and options
-    std::unique_ptr<communicator> family_;
     std::unique_ptr<communicator> raw_;
     std::unique_ptr<communicator> forward_;
     std::unique_ptr<communicator> backward_;

@@ -100,6 +100,23 @@ TYPED_TEST(dispatcher_fault_on, names_the_rank_that_stalls_and_refuses_further_w
     }
 }
 
+TYPED_TEST(dispatcher_fault_on, ends_the_step_in_use_when_the_next_one_fails) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        auto dispatch = one.dispatcher();
+        auto step = one.prepare(dispatch).wait(patience);
+        auto const others = world.split(one.is_odd() ? 1 : 0, 0, patience);
+        if (!one.is_odd()) {
+            auto next = one.prepare(dispatch);
+            others->barrier().wait(patience);
+            auto const until = world.rank() == world_rank{0} ? comm::deadline{impatience} : comm::deadline{patience};
+            EXPECT_EQ(error_of([&] { return next.wait(until); }).peer(), odd);
+        }
+        world.barrier().wait(patience);
+        EXPECT_EQ(error_of([&] { step.forward(0, {}).wait(patience); }).peer(), odd) << "nobody waits for the others";
+    });
+}
+
 TYPED_TEST(dispatcher_fault_on, names_the_rank_that_does_not_come_to_a_forward) {
     this->run(3, [](comm::communicator& world) {
         attempt one{world};
