@@ -36,6 +36,7 @@ struct batches {
 /// draws the file's first rows, seed 2 those that follow, and after the last row comes the first again.
 ///
 /// @throws examples::input_error  if there is no such file, or one cannot be read.
-[[nodiscard]] std::vector<batches> batches_of_traces(std::filesystem::path const& folder, std::span<shape const> shapes);
+[[nodiscard]] std::vector<batches> batches_of_traces(std::filesystem::path const& folder,
+                                                     std::span<shape const> shapes);
 
 }  // namespace evenkeel::bench

@@ -11,8 +11,8 @@ namespace evenkeel::bench {
 /// Fills a row that stands for several seeds: the time it shows is the median over them.
 ///
 /// Counters: `worst_us` is the slowest seed. `std_sorts` and `worst_std_sorts` are the same two times in units of what
-/// `std::sort` takes for `keys` random 32-bit keys, which depends on nothing else and is measured in between: such ratios
-/// carry from one machine to another and bear other programs beside.
+/// `std::sort` takes for `keys` random 32-bit keys, which depends on nothing else and is measured in between: such
+/// ratios carry from one machine to another and bear other programs beside.
 ///
 /// @param prepare  Makes the batch of a seed, untimed; seeds count from 1.
 /// @param run      What is timed. It runs once untimed and three times timed per seed, whose time is the median of them.

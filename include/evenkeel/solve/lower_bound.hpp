@@ -23,8 +23,8 @@ namespace detail {
     }
     std::uint64_t bound = std::max(items.total / ranks + (items.total % ranks != 0 ? 1 : 0), weights.front());
 
-    // The window holds the k + 1 smallest of the k * ranks + 1 heaviest items. With few items per rank it is summed up anew,
-    // which touches few of them; with many it slides.
+    // The window holds the k + 1 smallest of the k * ranks + 1 heaviest items. With few items per rank it is summed up
+    // anew, which touches few of them; with many it slides.
     bool const few = weights.size() / ranks < ranks;
     std::size_t first = 0;
     std::uint64_t window = weights.front();
@@ -58,8 +58,8 @@ namespace detail {
 ///  - for every k with k * d < n, the sum a_{kd-k+1} + ... + a_{kd+1}. Of the kd + 1 heaviest items some rank has k + 1
 ///    by the pigeonhole principle, and no k + 1 of them weigh less than the lightest k + 1.
 ///
-/// The first two are Graham's (1969); the third generalises his n = d + 1 argument. Never above the optimum; with ten or
-/// more items per rank nearly always equal to it.
+/// The first two are Graham's (1969); the third generalises his n = d + 1 argument. Never above the optimum; with ten
+/// or more items per rank nearly always equal to it.
 ///
 /// @throws std::invalid_argument  if `ranks` is zero or there are 2^32 weights or more.
 /// @throws std::overflow_error    if the sum of the weights does not fit into 64 bits.

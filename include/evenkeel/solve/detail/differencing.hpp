@@ -15,9 +15,9 @@ namespace evenkeel::detail {
 ///
 ///     8 7 6 5 4 on two ranks: 8 6 | 7 5 4, so the busiest has 16; longest first makes 17
 ///
-/// Each item starts as a partition of its own. The two partitions whose loads differ most are put together, the heaviest
-/// rank of the one with the lightest of the other, until one is left (N. Karmarkar and R. M. Karp 1982, for more than two
-/// ranks R. E. Korf 1998). Often closer to the optimum than longest first where ranks and items are few.
+/// Each item starts as a partition of its own. The two partitions whose loads differ most are put together, the
+/// heaviest rank of the one with the lightest of the other, until one is left (N. Karmarkar and R. M. Karp 1982, for
+/// more than two ranks R. E. Korf 1998). Often closer to the optimum than longest first where ranks and items are few.
 class differencing {
   public:
     static constexpr std::size_t most_ranks = 16;

@@ -16,10 +16,11 @@ namespace evenkeel::detail {
 ///
 ///     6 6 6 4 4 on three ranks weigh 26, so 9 each; but no rank of 9 holds two of these five
 ///
-/// A function f is dual feasible for a capacity C if weights that are C together at most have values that are F together
-/// at most. If the values of all items are more than ranks * F, some rank has more than C. Two families are tried, each
-/// with a number of limits l: the one counts what is lighter than l for nothing and what leaves less than l free as C
-/// (S. Martello and P. Toth 1990), the other counts in steps of l (J. Carlier, F. Clautiaux and A. Moukrim 2007).
+/// A function f is dual feasible for a capacity C if weights that are C together at most have values that are F
+/// together at most. If the values of all items are more than ranks * F, some rank has more than C. Two families are
+/// tried, each with a number of limits l: the one counts what is lighter than l for nothing and what leaves less than l
+/// free as C (S. Martello and P. Toth 1990), the other counts in steps of l (J. Carlier, F. Clautiaux and A. Moukrim
+/// 2007).
 class dual_feasible {
   public:
     void reserve(std::size_t items) {

@@ -17,9 +17,9 @@ namespace evenkeel::detail {
 
 /// A start for batches with few items per rank: fills one rank after the other exactly to a target load.
 ///
-/// Each rank gets the heaviest item left and then, while sizes are still plentiful, the fewest others that fill it. So the
-/// room that the target leaves over all ends up with the last ranks, an
-/// eighth of all, which get the rest longest first. They will be uneven, but pool much room: `repair` does the rest.
+/// Each rank gets the heaviest item left and then, while sizes are still plentiful, the fewest others that fill it. So
+/// the room that the target leaves over all ends up with the last ranks, an eighth of all, which get the rest longest
+/// first. They will be uneven, but pool much room: `repair` does the rest.
 class exact_fill {
   public:
     void reserve(std::size_t items, std::size_t ranks) {

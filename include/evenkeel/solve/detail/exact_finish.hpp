@@ -16,12 +16,12 @@
 
 namespace evenkeel::detail {
 
-/// A start for batches with many items per rank: takes the lightest back from longest first and fills each rank with them
-/// exactly to a target load.
+/// A start for batches with many items per rank: takes the lightest back from longest first and fills each rank with
+/// them exactly to a target load.
 ///
-/// The rank with most room comes first, as the heaviest of these items do. So the room that the target leaves over all ends
-/// up with the last ranks, a sixteenth of all, which share what is left longest first: they will be uneven, but pool much
-/// room, and `repair` has few ranks to look after instead of half of all.
+/// The rank with most room comes first, as the heaviest of these items do. So the room that the target leaves over all
+/// ends up with the last ranks, a sixteenth of all, which share what is left longest first: they will be uneven, but
+/// pool much room, and `repair` has few ranks to look after instead of half of all.
 class exact_finish {
   public:
     void reserve(std::size_t items, std::size_t ranks) {

@@ -28,11 +28,11 @@ namespace evenkeel::detail {
 ///
 /// An exchange lifts no rank above the target and lowers the one above it, so the total excess falls with each and the
 /// busiest rank never gets busier: whatever the outcome, the placement is no worse than before. Partners are the ranks
-/// with most room; from the second means on also ranks at a stride through all, for longest first makes many ranks alike
-/// and what does not fit into one of them does not fit into the next either.
+/// with most room; from the second means on also ranks at a stride through all, for longest first makes many ranks
+/// alike and what does not fit into one of them does not fit into the next either.
 ///
-/// An exchange moves the whole excess and as little more as possible; where there is less room than excess, it fills the
-/// room. Thus room is not spread thin but stays together, where it helps the next.
+/// An exchange moves the whole excess and as little more as possible; where there is less room than excess, it fills
+/// the room. Thus room is not spread thin but stays together, where it helps the next.
 class repair {
   public:
     void reserve(std::size_t items, std::size_t ranks) {
@@ -101,8 +101,8 @@ class repair {
     bool exchange_few(std::uint32_t over) { return !of_few_sizes(over) && exchange_some(over, 5, 24); }
     bool exchange_many(std::uint32_t over) { return exchange_some(over, most_items(over), 32); }
 
-    /// Whether a rank has tiles, a few sizes over and over: then it takes many items to make a fine difference, and where
-    /// few of them do not help with one partner, they do not with the next.
+    /// Whether a rank has tiles, a few sizes over and over: then it takes many items to make a fine difference, and
+    /// where few of them do not help with one partner, they do not with the next.
     [[nodiscard]] bool of_few_sizes(std::uint32_t rank) const noexcept {
         auto const weights = loads_->weights(rank);
         std::size_t sizes = 0;
@@ -141,9 +141,9 @@ class repair {
     bool exchange_with(std::uint32_t over, std::uint32_t partner) {
         steps_->spend(gives_.sums().size() + takes_.sums().size());
         std::uint64_t const most = room(partner);
+        std::uint64_t const waste = std::min(most - 1, std::max(waste_, most / 8));
         auto const found = excess(over) <= most ? smallest_transfer(gives_.sums(), takes_.sums(), excess(over), most)
-                                                : largest_transfer(gives_.sums(), takes_.sums(),
-                                                                   most - std::min(most - 1, std::max(waste_, most / 8)), most);
+                                                : largest_transfer(gives_.sums(), takes_.sums(), most - waste, most);
         if (found) {
             exchange(*loads_, over, gives_, partner, takes_, *found);
         }
@@ -177,7 +177,8 @@ class repair {
         return lower_excess(over, std::span{roomy}.first(std::min<std::size_t>(size, 16)));
     }
 
-    /// The exchange that takes most off a rank without bringing it down to the target; at least a quarter of its excess.
+    /// The exchange that takes most off a rank without bringing it down to the target; at least a quarter of its
+    /// excess.
     bool lower_excess(std::uint32_t over, std::span<std::uint32_t const> partners) {
         std::size_t const items = most_items(over);
         gives_.some_items(*loads_, over, items);

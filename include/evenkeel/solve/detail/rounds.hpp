@@ -17,10 +17,10 @@ namespace evenkeel::detail {
 /// Longest first over many ranks, a round of them at a time.
 ///
 /// With the ranks in the order of their loads, the next items go to them in that order until one has more load than a
-/// rank has that got an item just now; nearly all ranks are served in a round, for loads differ by little more than what
-/// the items weigh. To put those in order that may be served, loads are counted: that takes as long for an item as a heap
-/// takes for a step or two, and hardly one step waits for the one before. Where few ranks can be served, because the others
-/// have got something heavy, a tournament takes over for a while.
+/// rank has that got an item just now; nearly all ranks are served in a round, for loads differ by little more than
+/// what the items weigh. To put those in order that may be served, loads are counted: that takes as long for an item as
+/// a heap takes for a step or two, and hardly one step waits for the one before. Where few ranks can be served, because
+/// the others have got something heavy, a tournament takes over for a while.
 ///
 /// A rank is one number, the load with the rank in its lowest bits, so ties fall to the first rank.
 class rounds {
@@ -50,8 +50,9 @@ class rounds {
         least_ = 0;
         while (!weights.empty()) {
             std::size_t const in_order = put_in_order(weights.front());
-            std::size_t const served = in_order < ranks / 8 ? play(weights, rank_of)
-                                                            : serve(weights, std::span{order_}.first(in_order), rank_of);
+            auto const order = std::span{order_}.first(in_order);
+            std::size_t const served =
+                in_order < ranks / 8 ? play(weights, rank_of) : serve(weights, order, rank_of);
             weights = weights.subspan(served);
             rank_of = rank_of.subspan(served);
         }
@@ -61,8 +62,8 @@ class rounds {
   private:
     static constexpr std::uint32_t crowd = 16;
 
-    /// Puts those ranks in order that may be served before the first one is again, after an item of `weight`. Returns how
-    /// many.
+    /// Puts those ranks in order that may be served before the first one is again, after an item of `weight`. Returns
+    /// how many.
     std::size_t put_in_order(std::uint64_t weight) {
         std::uint64_t const base = least_ >> rank_bits_ << rank_bits_;
         std::uint64_t const most = least_ + (weight << rank_bits_);
@@ -92,8 +93,8 @@ class rounds {
         return before;
     }
 
-    /// Sorts the ranks of each digit that has many: loads get ever closer to each other while weights do not, until nearly
-    /// all have the same digits.
+    /// Sorts the ranks of each digit that has many: loads get ever closer to each other while weights do not, until
+    /// nearly all have the same digits.
     void sort_crowds() {
         std::uint32_t begin = 0;
         // After the ranks of a digit come those of the next one.

@@ -29,12 +29,13 @@ struct standing {
 
 /// Improves on longest first until the busiest rank is at the goal or the steps are spent.
 ///
-/// Of a few items every placement is tried. Of many per rank the lightest are placed anew, so that they fill ranks exactly,
-/// and what is uneven after that is repaired; nearly always that is all. Otherwise one target load after the other is
-/// aimed at: one close to the goal, where most batches succeed at little cost; the goal itself; then halfway between the
-/// best placement and the highest target that was missed. With many items per rank each try goes on from the placement at
-/// hand. With fewer than five, exchanges have too little to choose from, so each try starts anew by filling ranks exactly;
-/// in between, both ways are gone. After the first miss, dual feasible functions may raise the bound, and the goal with it.
+/// Of a few items every placement is tried. Of many per rank the lightest are placed anew, so that they fill ranks
+/// exactly, and what is uneven after that is repaired; nearly always that is all. Otherwise one target load after the
+/// other is aimed at: one close to the goal, where most batches succeed at little cost; the goal itself; then halfway
+/// between the best placement and the highest target that was missed. With many items per rank each try goes on from
+/// the placement at hand. With fewer than five, exchanges have too little to choose from, so each try starts anew by
+/// filling ranks exactly; in between, both ways are gone. After the first miss, dual feasible functions may raise the
+/// bound, and the goal with it.
 class search {
   public:
     void reserve(std::size_t items, std::size_t ranks) {

@@ -14,9 +14,9 @@ namespace evenkeel::detail {
 
 /// The ranks by load, as a knock-out tournament: the winner is the least loaded, the first of several.
 ///
-/// A player is one number, the load with the rank in its lowest bits, so a match is a minimum. Matches are of four: loading
-/// the winner replays six of them among 4096 ranks, and in each the other three are known beforehand, so that the chain of
-/// dependent steps, which is what takes the time, is short and without branches.
+/// A player is one number, the load with the rank in its lowest bits, so a match is a minimum. Matches are of four:
+/// loading the winner replays six of them among 4096 ranks, and in each the other three are known beforehand, so that
+/// the chain of dependent steps, which is what takes the time, is short and without branches.
 ///
 /// @tparam Player  An unsigned integer with room for a load and a rank.
 template <class Player>
