@@ -22,5 +22,11 @@ TEST(infeasible, names_the_item_that_stands_against_it) {
     EXPECT_EQ(too_long.item(), 7u);
 }
 
+TEST(infeasible, counts_one_as_one_and_says_at_least_where_counting_ends) {
+    EXPECT_STREQ((infeasible{"max_tokens", std::nullopt, 1}.what()), "max_tokens cannot be met, 1 is missing");
+    EXPECT_STREQ((infeasible{"memory", std::nullopt, infeasible::most_amount}.what()),
+                 "memory cannot be met, at least 9223372036854775808 are missing");
+}
+
 }  // namespace
 }  // namespace evenkeel

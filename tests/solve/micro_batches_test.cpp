@@ -81,7 +81,7 @@ TEST(micro_batches, name_the_sample_that_is_longer_than_the_cap) {
         (void)micro_batches(numbers{3, 9, 12}, rank_count{2}, linear_cost{}, {.cap = 8});
         ADD_FAILURE() << "nothing was thrown";
     } catch (infeasible const& error) {
-        EXPECT_STREQ(error.what(), "micro_batches: options.cap cannot be met by item 1, 1 are missing");
+        EXPECT_STREQ(error.what(), "micro_batches: options.cap cannot be met by item 1, 1 is missing");
     }
 }
 

@@ -198,16 +198,16 @@ TEST(wishes, that_cannot_be_met_are_named_with_the_item_and_the_amount) {
     EXPECT_STREQ(too_long.what(), "balance: options.wishes.cap cannot be met by item 1, 2 are missing");
 
     auto const too_much = refused({1, 2, 3}, 2, {.quantities = numbers{7, 5, 5}, .cap = 8});
-    EXPECT_STREQ(too_much.what(), "balance: options.wishes.cap cannot be met, 1 are missing");
+    EXPECT_STREQ(too_much.what(), "balance: options.wishes.cap cannot be met, 1 is missing");
 
     auto const three_large = refused({1, 2, 3}, 2, {.quantities = numbers{5, 5, 5}, .cap = 9});
-    EXPECT_STREQ(three_large.what(), "balance: options.wishes.cap cannot be met, 1 are missing");
+    EXPECT_STREQ(three_large.what(), "balance: options.wishes.cap cannot be met, 1 is missing");
 
     auto const too_many = refused({1, 2, 3, 4, 5}, 2, {.count_cap = 2});
-    EXPECT_STREQ(too_many.what(), "balance: options.wishes.count_cap cannot be met, 1 are missing");
+    EXPECT_STREQ(too_many.what(), "balance: options.wishes.count_cap cannot be met, 1 is missing");
 
     auto const large_group = refused({1, 2, 3}, 2, {.count_cap = 2, .groups = std::vector<std::uint32_t>{1, 1, 1}});
-    EXPECT_STREQ(large_group.what(), "balance: options.wishes.count_cap cannot be met by item 0, 1 are missing");
+    EXPECT_STREQ(large_group.what(), "balance: options.wishes.count_cap cannot be met by item 0, 1 is missing");
 
     auto const crowded = refused({1, 2, 3}, 3, {.equal_counts = true, .pinned = std::vector(3, rank_id{1})});
     EXPECT_STREQ(crowded.what(), "balance: options.wishes.equal_counts cannot be met by item 0, 2 are missing");

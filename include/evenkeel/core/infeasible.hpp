@@ -15,9 +15,12 @@ namespace evenkeel {
 ///     "search_groups: the memory of pipelines[1] cannot be met, 1024 are missing"
 class infeasible : public std::runtime_error {
   public:
+    static constexpr std::uint64_t most_amount = std::uint64_t{1} << 63U;
+
     /// @param constraint  Which wish, and who asked.
     /// @param item        The first item, by position, that stands against it; empty where none does alone.
-    /// @param amount      How far the best possible is from it, in the constraint's own unit.
+    /// @param amount      How far the best possible is from it, in the constraint's own unit; from `most_amount` on it
+    ///                    may be farther.
     infeasible(std::string_view constraint, std::optional<std::size_t> item, std::uint64_t amount)
         : std::runtime_error{text_of(constraint, item, amount)}, constraint_{constraint}, item_{item}, amount_{amount} {}
 
@@ -32,7 +35,8 @@ class infeasible : public std::runtime_error {
         if (item) {
             text.append(" by item ").append(std::to_string(*item));
         }
-        return text.append(", ").append(std::to_string(amount)).append(" are missing");
+        text.append(", ").append(amount < most_amount ? "" : "at least ").append(std::to_string(amount));
+        return text.append(amount == 1 ? " is missing" : " are missing");
     }
 
     std::string constraint_;
