@@ -133,6 +133,16 @@ TEST(submodule, is_refused_where_its_counts_contradict_each_other) {
     EXPECT_THAT(with([](submodule& one) { one.pp = {4}; }), HasSubstr("pp[0] = 4, expected from 1 to 3"));
     EXPECT_THAT(with([](submodule& one) { one.tp = {1, 0}; }), HasSubstr("tp[1] = 0"));
     EXPECT_THAT(with([](submodule& one) { one.tp = {2, 2}; }), HasSubstr("tp[1] = 2, expected every choice once"));
+    auto const heads = [](submodule& one) {
+        one.tp = {1, 2};
+        one.heads = 3;
+    };
+    EXPECT_THAT(with(heads), HasSubstr("submodule 'vision'.tp[1] = 2, expected a divisor of the 3 heads"));
+    EXPECT_EQ(with([](submodule& one) {
+                  one.tp = {1, 3};
+                  one.heads = 6;
+              }),
+              "");
     EXPECT_THAT(with([](submodule& one) { one.replicas = {0}; }), HasSubstr("replicas[0] = 0"));
     EXPECT_THAT(with([](submodule& one) { one.micro_batches = {0}; }), HasSubstr("micro_batches[0] = 0"));
     EXPECT_THAT(with([](submodule& one) { one.layer_weights = {1, 2}; }), HasSubstr("layer_weights.size() = 2"));

@@ -132,6 +132,12 @@ inline void require_submodule(std::string_view function, submodule const& submod
         }
     }
     detail::require_choices(function, owner + ".tp", submodule.tp, max_gpus);
+    for (std::size_t i = 0; i < submodule.tp.size(); ++i) {
+        if (submodule.heads % submodule.tp[i] != 0) {
+            throw_invalid(function, element(owner + ".tp", i), submodule.tp[i],
+                          "a divisor of the " + std::to_string(submodule.heads) + " heads");
+        }
+    }
     detail::require_choices(function, owner + ".pp", submodule.pp, submodule.layers);
     detail::require_choices(function, owner + ".replicas", submodule.replicas, max_gpus);
     detail::require_choices(function, owner + ".micro_batches", submodule.micro_batches, max_batch);
