@@ -146,6 +146,59 @@ TEST(place_modalities, says_how_many_gpus_lack) {
     EXPECT_EQ(lacking(3, 3), 1u);
 }
 
+TEST(place_modalities, names_the_modality_that_finds_no_node) {
+    auto const of = [](std::size_t tp, std::size_t replicas) {
+        deployment one{.cut = {.tp = tp}, .replicas = replicas};
+        one.communication = {.tensor_reduces = {0}, .gradient_bytes = {0}};
+        return one;
+    };
+    try {
+        static_cast<void>(place_modalities(std::vector{of(3, 1), of(4, 2)}, {.levels = {0, 0}}, test::roomy(2, 6)));
+        FAIL();
+    } catch (infeasible const& error) {
+        EXPECT_STREQ(error.what(),
+                     "place_modalities: GPUs in a node for the tensor parallelism of modalities[0] besides "
+                     "the others cannot be met, 1 is missing");
+    }
+}
+
+TEST(place_modalities, finds_room_wherever_packing_promises_it) {
+    std::size_t packed = 0;
+    std::size_t refused = 0;
+    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+        test::seeded random{seed};
+        auto const cluster = test::roomy(random.between(1, 4), random.between(2, 10));
+        std::vector<deployment> modalities;
+        meeting meets;
+        std::size_t left = cluster.gpus().value;
+        for (auto count = random.between(1, 4); count > 0 && left > 0; --count) {
+            deployment one{.cut = {.tp = random.between(1, std::min<std::size_t>(5, cluster.gpus_per_node)),
+                                   .pp = random.between(1, 2)}};
+            one.replicas = random.between(1, std::max<std::size_t>(1, left / one.cut.gpus()));
+            one.communication = {.tensor_reduces = std::vector<double>(one.cut.pp),
+                                 .gradient_bytes = std::vector<double>(one.cut.pp)};
+            left -= std::min(left, one.gpus().value);
+            modalities.push_back(one);
+            meets.levels.push_back(0);
+        }
+        auto const obstacle = detail::obstacle_of(modalities, cluster);
+        try {
+            auto const placement = place_modalities(modalities, meets, cluster, {.effort = 100});
+            require_placement("test", placement, modalities, cluster);
+            EXPECT_FALSE(obstacle) << "seed " << seed;
+            ++packed;
+        } catch (infeasible const& error) {
+            ASSERT_TRUE(obstacle) << "seed " << seed;
+            EXPECT_GE(obstacle->lacking, 1u);
+            EXPECT_LE(obstacle->lacking, modalities[obstacle->modality].cut.tp);
+            EXPECT_GE(error.amount(), 1u);
+            ++refused;
+        }
+    }
+    EXPECT_GT(packed, 100u);
+    EXPECT_GT(refused, 20u);
+}
+
 TEST(block_search, takes_large_blocks_for_small_ones) {
     // Random cases of more than eight blocks, from a poor start: the search alone comes near what all styles find.
     for (std::uint64_t seed = 0; seed < 40; ++seed) {

@@ -141,6 +141,27 @@ TEST(plan_cluster, finds_room_for_degrees_that_do_not_divide_each_other) {
     }
 }
 
+/// Nodes of ten GPUs: two blocks of four and four of three fit, but only as 4 + 3 + 3 on each.
+multimodal_model four_and_three() { return {.submodules = {test::rated("a", 1, 4), test::rated("b", 1, 3)}}; }
+
+TEST(plan_cluster, finds_room_that_large_blocks_first_would_not_leave) {
+    auto model = four_and_three();
+    model.submodules[0].replicas = {2};
+    model.submodules[1].replicas = {4};
+    auto const cluster = test::roomy(2, 10);
+    for (bool const turned : {false, true}) {
+        auto const plan = plan_cluster(model, cluster, {4});
+        require_placement("test", plan.placement, plan.deployments(), cluster);
+        EXPECT_EQ(plan.gpus(), gpu_count{20}) << turned;
+        EXPECT_EQ(plan.seconds(), 2) << turned;
+        std::swap(model.submodules[0], model.submodules[1]);
+    }
+    // Left to choose, it is not slower.
+    auto free = four_and_three();
+    free.submodules[1].time = seconds_per_sample{2};
+    EXPECT_EQ(plan_cluster(free, cluster, {4}).seconds(), 2);
+}
+
 /// A model on a few GPUs, of which a step is as long as its slowest modality: nothing is said, memory is short.
 struct small_case {
     multimodal_model model = {};
@@ -338,6 +359,12 @@ TEST(plan_cluster, names_a_submodule_that_fits_nowhere) {
     EXPECT_EQ(no.lacking, static_cast<std::uint64_t>(1e15 - 17'179'869'184.0));
 }
 
+TEST(plan_cluster, says_at_least_of_what_is_more_than_can_be_counted) {
+    auto model = test::figure_2();
+    model.submodules[1].parameters = 1e23;
+    EXPECT_THAT(refused(model, test::v100s(), 72).what, HasSubstr(", at least 9223372036854775808 are missing"));
+}
+
 TEST(plan_cluster, names_what_the_samples_of_a_sync_lack) {
     auto model = test::figure_4();
     model.submodules[0].activation_bytes = 1e12;
@@ -362,6 +389,14 @@ TEST(plan_cluster, names_the_submodule_that_finds_no_gpus) {
     auto const torn = refused(test::figure_2(), narrow, 72);
     EXPECT_THAT(torn.what, HasSubstr("GPUs in a node for the tensor parallelism of submodule 'image'"));
     EXPECT_EQ(torn.lacking, 2u);
+
+    // Two nodes of six: after a block of four on each, 2 + 2 GPUs are left where one of three is to go.
+    auto holed = four_and_three();
+    holed.submodules[0].replicas = {2};
+    auto const tight = refused(holed, test::roomy(2, 6), 4);
+    EXPECT_THAT(tight.what, HasSubstr("GPUs in a node for the tensor parallelism of submodule 'b' besides the others "
+                                      "cannot be met, 1 is missing"));
+    EXPECT_EQ(tight.lacking, 1u);
 
     auto asked = test::figure_4();
     asked.submodules[1].replicas = {50};

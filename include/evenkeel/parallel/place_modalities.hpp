@@ -63,15 +63,6 @@ namespace detail {
     return placement;
 }
 
-/// Whether what a modality says between replicas, over the network, outweighs what it says between stages: then the
-/// replicas of a stage belong next to each other.
-[[nodiscard]] inline neighbours preferred_neighbours(deployment const& one) {
-    auto const patterns = patterns_of(one.communication, one.cut);
-    auto const rank = [&](pattern_kind kind) { return std::ranges::find(patterns, kind, &pattern::kind); };
-    return rank(pattern_kind::gradients) < rank(pattern_kind::pipeline) ? neighbours::replicas_of_a_stage
-                                                                        : neighbours::stages_of_a_replica;
-}
-
 }  // namespace detail
 
 /// Gives every part of every replica a GPU so that what they tell each other takes little time: the placement manager.
@@ -84,33 +75,17 @@ namespace detail {
 ///
 /// Deterministic: ties go to the earlier style and the lower number.
 ///
-/// @throws infeasible  if the blocks do not fit into the nodes; `amount` is how many GPUs lack, or 1 where there are
-///                     enough
-///                     GPUs but in too small pieces.
+/// @throws infeasible  if the blocks do not fit into the nodes in any style; `amount` is how many GPUs lack: of all,
+///                     or, where there are enough but in too small pieces, of the roomiest node that was left.
 [[nodiscard]] inline gpu_placement place_modalities(std::span<deployment const> modalities, meeting const& meeting,
                                                     cluster const& cluster, placement_options options = {}) {
     require_cluster("place_modalities", cluster);
-    using detail::fresh_nodes;
-    using detail::neighbours;
-    std::vector<std::vector<neighbours>> ways(3);
-    for (auto const& one : modalities) {
-        ways[0].push_back(detail::preferred_neighbours(one));
-        ways[1].push_back(neighbours::replicas_of_a_stage);
-        ways[2].push_back(neighbours::stages_of_a_replica);
-    }
     detail::scorer scorer{cluster, modalities, meeting};
     std::vector<std::pair<detail::placement_cost, detail::node_map>> starts;
-    for (auto const& way : ways) {
-        for (bool const large_blocks_first : {true, false}) {
-            for (auto const fresh : {fresh_nodes::for_modalities, fresh_nodes::for_nothing, fresh_nodes::for_runs}) {
-                auto map =
-                    detail::pack(modalities, cluster,
-                                 {.large_blocks_first = large_blocks_first, .next_to_each_other = way, .fresh = fresh});
-                if (map) {
-                    auto const cost = scorer.score(*map);
-                    starts.emplace_back(cost, std::move(*map));
-                }
-            }
+    for (auto const& style : detail::packing_styles(modalities)) {
+        if (auto map = detail::pack(modalities, cluster, style)) {
+            auto const cost = scorer.score(*map);
+            starts.emplace_back(cost, std::move(*map));
         }
     }
     if (starts.empty()) {
@@ -118,8 +93,13 @@ namespace detail {
         for (auto const& one : modalities) {
             needed += one.gpus().value;
         }
-        std::size_t const lacking = needed > cluster.gpus().value ? needed - cluster.gpus().value : 1;
-        throw infeasible{"place_modalities: GPUs in pieces of tensor-parallel size", std::nullopt, lacking};
+        if (needed > cluster.gpus().value) {
+            throw infeasible{"place_modalities: GPUs for all modalities", std::nullopt, needed - cluster.gpus().value};
+        }
+        auto const obstacle = detail::obstacle_of(modalities, cluster);
+        throw infeasible{"place_modalities: GPUs in a node for the tensor parallelism of " +
+                             element("modalities", obstacle->modality) + " besides the others",
+                         std::nullopt, obstacle->lacking};
     }
     std::ranges::stable_sort(starts, [](auto const& a, auto const& b) { return a.first < b.first; });
     // What costs the same is, nearly always, the same.

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <evenkeel/parallel/cluster.hpp>
+#include <evenkeel/parallel/communication.hpp>
 #include <evenkeel/parallel/deployment.hpp>
 #include <evenkeel/parallel/detail/node_map.hpp>
 
@@ -51,11 +53,49 @@ struct packing_style {
     fresh_nodes fresh = fresh_nodes::for_nothing;
 };
 
+/// Whether what a modality says between replicas, over the network, outweighs what it says between stages: then the
+/// replicas of a stage belong next to each other.
+[[nodiscard]] inline neighbours preferred_neighbours(deployment const& one) {
+    auto const patterns = patterns_of(one.communication, one.cut);
+    auto const rank = [&](pattern_kind kind) { return std::ranges::find(patterns, kind, &pattern::kind); };
+    return rank(pattern_kind::gradients) < rank(pattern_kind::pipeline) ? neighbours::replicas_of_a_stage
+                                                                        : neighbours::stages_of_a_replica;
+}
+
+/// All styles worth trying, the most promising first.
+[[nodiscard]] inline std::vector<packing_style> packing_styles(std::span<deployment const> modalities) {
+    std::vector<std::vector<neighbours>> ways(3);
+    for (auto const& one : modalities) {
+        ways[0].push_back(preferred_neighbours(one));
+        ways[1].push_back(neighbours::replicas_of_a_stage);
+        ways[2].push_back(neighbours::stages_of_a_replica);
+    }
+    std::vector<packing_style> styles;
+    for (auto const& way : ways) {
+        for (bool const large_blocks_first : {true, false}) {
+            for (auto const fresh : {fresh_nodes::for_modalities, fresh_nodes::for_nothing, fresh_nodes::for_runs}) {
+                styles.push_back({large_blocks_first, way, fresh});
+            }
+        }
+    }
+    return styles;
+}
+
+/// A block that no node had room for.
+struct unplaced_block {
+    std::size_t modality = 0;
+    /// GPUs by which the roomiest node was too small for it.
+    std::size_t lacking = 0;
+    /// GPUs that were dealt out before it.
+    std::size_t placed = 0;
+};
+
 /// Deals blocks out, node by node.
 ///
-/// @return  Nothing where a block finds no node with enough room.
+/// @param unplaced  Where given, set to the block that stood in the way.
+/// @return          Nothing where a block finds no node with enough room.
 [[nodiscard]] inline std::optional<node_map> pack(std::span<deployment const> modalities, cluster const& cluster,
-                                                  packing_style const& style) {
+                                                  packing_style const& style, unplaced_block* unplaced = nullptr) {
     std::vector<std::size_t> order(modalities.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
         order[i] = i;
@@ -94,6 +134,12 @@ struct packing_style {
                 std::size_t tried = 0;
                 while (room[at] < one.cut.tp) {
                     if (++tried == cluster.nodes) {
+                        if (unplaced != nullptr) {
+                            std::size_t const left = std::accumulate(room.begin(), room.end(), std::size_t{0});
+                            *unplaced = {.modality = i,
+                                         .lacking = one.cut.tp - *std::ranges::max_element(room),
+                                         .placed = cluster.gpus().value - left};
+                        }
                         return std::nullopt;
                     }
                     at = at + 1 == cluster.nodes ? first_open : at + 1;
@@ -109,9 +155,21 @@ struct packing_style {
     return map;
 }
 
-/// Whether every block finds a node, largest first.
-[[nodiscard]] inline bool packs(std::span<deployment const> modalities, cluster const& cluster) {
-    return pack(modalities, cluster, {.next_to_each_other = std::vector<neighbours>(modalities.size())}).has_value();
+/// What stands in the way of packing; nothing where a style finds a node for every block, and so `place_modalities`
+/// does. Of the styles, the one that dealt out most GPUs.
+[[nodiscard]] inline std::optional<unplaced_block> obstacle_of(std::span<deployment const> modalities,
+                                                               cluster const& cluster) {
+    std::optional<unplaced_block> result;
+    for (auto const& style : packing_styles(modalities)) {
+        unplaced_block unplaced;
+        if (pack(modalities, cluster, style, &unplaced)) {
+            return std::nullopt;
+        }
+        if (!result || unplaced.placed > result->placed) {
+            result = unplaced;
+        }
+    }
+    return result;
 }
 
 }  // namespace evenkeel::detail

@@ -66,7 +66,7 @@ struct balanced_resources {
 class resource_balancer {
   public:
     resource_balancer(planning_task const& task, std::uint64_t per_sync, std::uint64_t syncs)
-        : task_{task}, per_sync_{per_sync}, syncs_{syncs}, budget_{task.cluster.gpus()} {
+        : task_{task}, per_sync_{per_sync}, syncs_{syncs} {
         auto const& submodules = task.model.submodules;
         for (std::size_t i = 0; i < submodules.size(); ++i) {
             choices_.push_back(
@@ -89,8 +89,9 @@ class resource_balancer {
                 options_[i] = options_of(choices_[i], task_.candidates[i], &assignment::alone);
             }
         }
-        while (budget_.value > 0) {
-            auto const shares = allocate(options_, budget_, task_.levels, syncs_);
+        gpu_count budget = task_.cluster.gpus();
+        while (budget.value > 0) {
+            auto const shares = allocate(options_, budget, task_.levels, syncs_);
             if (!shares) {
                 return std::nullopt;
             }
@@ -101,12 +102,14 @@ class resource_balancer {
                 result.modalities.push_back(
                     plan_of(task_.model.submodules[i], task_.candidates[i][chosen.candidate], chosen));
             }
-            if (packs(result.deployments(), task_.cluster)) {
+            auto const obstacle = obstacle_of(result.deployments(), task_.cluster);
+            if (!obstacle) {
                 chosen_ = shares->chosen;
                 return result;
             }
+            obstacle_ = obstacle;
             // Tensor-parallel degrees that do not divide each other leave holes in the nodes: the same on fewer GPUs.
-            budget_.value = shares->gpus.value - 1;
+            budget.value = shares->gpus.value - 1;
         }
         return std::nullopt;
     }
@@ -119,16 +122,17 @@ class resource_balancer {
         }
     }
 
-    void explain(shortage& lacking) const { lacking.note(task_.model, choices_, options_, task_.cluster); }
+    void explain(shortage& lacking) const { lacking.note(task_.model, choices_, options_, task_.cluster, obstacle_); }
 
   private:
     planning_task const& task_;
     std::uint64_t per_sync_;
     std::uint64_t syncs_;
-    gpu_count budget_;
     std::vector<assignments> choices_;
     std::vector<std::vector<allocation_option>> options_;
     std::vector<std::size_t> chosen_;
+    /// Of the last resources that did not pack.
+    std::optional<unplaced_block> obstacle_;
 };
 
 }  // namespace evenkeel::detail

@@ -14,16 +14,17 @@
 #include <evenkeel/core/infeasible.hpp>
 #include <evenkeel/parallel/assignment.hpp>
 #include <evenkeel/parallel/cluster.hpp>
+#include <evenkeel/parallel/detail/packing.hpp>
 #include <evenkeel/parallel/model.hpp>
 #include <evenkeel/parallel/partition_candidates.hpp>
 
 namespace evenkeel::detail {
 
-/// Bytes that lack, as a whole number.
+/// Bytes that lack, as a whole number; `infeasible::most_amount` where they are as many or more.
 [[nodiscard]] inline std::uint64_t missing_bytes(double needed, double there) {
     double const missing = std::ceil(needed - there);
     constexpr double most = 0x1p63;
-    return missing < most ? std::max<std::uint64_t>(1, static_cast<std::uint64_t>(missing)) : std::uint64_t{1} << 63U;
+    return missing < most ? std::max<std::uint64_t>(1, static_cast<std::uint64_t>(missing)) : infeasible::most_amount;
 }
 
 /// Refuses a submodule that fits nowhere, even in the smallest pieces.
@@ -57,8 +58,10 @@ inline void require_candidates(submodule const& submodule, std::vector<partition
 /// What was in the way of a plan: of several sizes of sync, where least lacked.
 class shortage {
   public:
+    /// @param obstacle  What was in the way where there are GPUs enough.
     void note(multimodal_model const& model, std::vector<assignments> const& choices,
-              std::vector<std::vector<allocation_option>> const& options, cluster const& cluster) {
+              std::vector<std::vector<allocation_option>> const& options, cluster const& cluster,
+              std::optional<unplaced_block> const& obstacle) {
         std::size_t needed = 0;
         std::size_t first_too_many = choices.size();
         for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -80,8 +83,11 @@ class shortage {
         if (first_too_many < choices.size()) {
             keep(1, "plan_cluster: GPUs for " + title_of(model.submodules[first_too_many]) + " besides the others",
                  needed - cluster.gpus().value);
-        } else {
-            keep(2, "plan_cluster: GPUs in pieces of tensor-parallel size", 1);
+        } else if (obstacle) {
+            keep(2,
+                 "plan_cluster: GPUs in a node for the tensor parallelism of " +
+                     title_of(model.submodules[obstacle->modality]) + " besides the others",
+                 obstacle->lacking);
         }
     }
 
