@@ -88,7 +88,9 @@ struct phase {
     /// How much busier than the lower bound the busiest rank may be. Empty: 1e-3, or 1e-2 where there are several
     /// micro-batches, which have few items each.
     std::optional<double> tolerance = {};
-    std::uint64_t effort = 1024;     ///< steps per item that the search may take
+    /// Steps per item that the search may take. Phases of many items need few; of those of few items, less effort makes
+    /// more plans from scratch, which move ten times as many bytes.
+    std::uint64_t effort = 16384;
     std::optional<plan> given = {};  ///< over the instances, of the units of an encoder or the samples of the LLM
 };
 
