@@ -32,7 +32,7 @@ done
 
 cd "$source"
 cmake --preset release
-cmake --build --preset release --target examples/all bench/all
+cmake --build --preset release --target examples/all
 ctest --preset release --label-regex programs
 
 cmake --preset dev
