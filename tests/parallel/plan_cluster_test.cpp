@@ -162,6 +162,57 @@ TEST(plan_cluster, finds_room_that_large_blocks_first_would_not_leave) {
     EXPECT_EQ(plan_cluster(free, cluster, {4}).seconds(), 2);
 }
 
+/// Times of 1, 4 and 16 samples at a tensor-parallel degree.
+std::vector<measured_time> measured_at(std::size_t tp, double one) {
+    return {{.micro_batch = 1, .tp = tp, .seconds = one},
+            {.micro_batch = 4, .tp = tp, .seconds = 3 * one},
+            {.micro_batch = 16, .tp = tp, .seconds = 11 * one}};
+}
+
+TEST(plan_cluster, keeps_what_is_slower_alone_where_it_is_faster_beside_others) {
+    // Alone, two replicas of `b` take less than a pipeline of two stages; beside two replicas of `c` on other nodes,
+    // with which they would share the network, more.
+    submodule a{.name = "a",
+                .layers = 3,
+                .parameters = 289e6,
+                .hidden = 768,
+                .tokens = 316,
+                .shard_optimizer = true,
+                .activation_bytes = 27e6,
+                .time = time_table{measured_at(2, 0.00537)},
+                .layer_weights = {4, 5, 1},
+                .tp = {2}};
+    submodule b{.name = "b",
+                .layers = 5,
+                .parameters = 168e6,
+                .hidden = 256,
+                .tokens = 454,
+                .shard_optimizer = true,
+                .activation_bytes = 50e6,
+                .time = flops_time{.flops_per_second = 1e14, .best_efficiency = 0.5},
+                .layer_weights = {4, 4, 5, 3, 3},
+                .tp = {1}};
+    auto rows = measured_at(1, 0.01425);
+    for (auto const& row : measured_at(2, 0.00843)) {
+        rows.push_back(row);
+    }
+    submodule c{.name = "c",
+                .layers = 5,
+                .parameters = 1059e6,
+                .hidden = 512,
+                .tokens = 163,
+                .shard_optimizer = true,
+                .activation_bytes = 6e6,
+                .time = time_table{rows},
+                .layer_weights = {5, 3, 4, 3, 4}};
+    auto cluster = test::v100s(2);
+    cluster.gpus_per_node = 3;
+    cluster.memory_bytes = 14.67e9;
+    cluster.intra_bandwidth = 423e9;
+    cluster.inter_bandwidth = 3.657e9;
+    EXPECT_NEAR(plan_cluster({.submodules = {a, b, c}}, cluster, {23}).seconds(), 0.131, 0.001);
+}
+
 /// A model on a few GPUs, of which a step is as long as its slowest modality: nothing is said, memory is short.
 struct small_case {
     multimodal_model model = {};

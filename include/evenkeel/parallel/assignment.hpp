@@ -83,20 +83,16 @@ struct assignments {
     return result;
 }
 
-/// Finds out what each takes alone, and drops what cannot be part of a best plan: slower wherever it stands than
-/// another is, on as few GPUs. Leaves them as the balancer prefers them: fewer GPUs, less time, fewer replicas, fewer
-/// stages, a lower tensor-parallel degree.
+/// Finds out what each takes alone. None is dropped because another takes less alone, on as few GPUs: beside other
+/// modalities that one may stand worse, and then this one is faster. Leaves them as the balancer prefers them: fewer
+/// GPUs, less time, fewer replicas, fewer stages, a lower tensor-parallel degree.
 inline void settle(std::vector<assignment>& list, submodule const& submodule, cluster const& cluster,
                    std::span<partition_candidate const> candidates) {
     std::ranges::stable_sort(list, {}, [&](assignment const& one) {
         auto const& cut = candidates[one.candidate].cut;
         return std::tuple{one.load.replicas * cut.gpus(), one.at_least, one.load.replicas, cut.pp, cut.tp};
     });
-    double fastest = std::numeric_limits<double>::infinity();
     std::erase_if(list, [&](assignment& one) {
-        if (one.at_least >= fastest) {
-            return true;
-        }
         auto const& candidate = candidates[one.candidate];
         one.alone = detail::seconds_alone(
             {.cut = candidate.cut,
@@ -104,9 +100,7 @@ inline void settle(std::vector<assignment>& list, submodule const& submodule, cl
              .seconds = one.seconds,
              .communication = communication_of(submodule, candidate.cut, candidate.stages, one.load)},
             cluster);
-        bool const fits = one.alone >= 0;
-        fastest = fits ? std::min(fastest, one.alone) : fastest;
-        return !fits;
+        return one.alone < 0;
     });
 }
 
