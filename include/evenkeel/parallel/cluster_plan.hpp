@@ -51,7 +51,8 @@ struct cluster_plan {
     evenkeel::meeting meeting = {};
     gpu_placement placement = {};
     placement_score score = {};
-    /// No plan with the candidates that were given is faster, by this model, whatever its placement.
+    /// No plan with the candidates that were given and the micro-batch sizes tried is faster, by this model, whatever
+    /// its placement.
     double lower_bound = 0;
     /// All submodules on every GPU instead; empty where that does not fit, or its time is not known.
     std::optional<colocated_plan> colocated = std::nullopt;
