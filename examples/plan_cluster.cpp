@@ -28,6 +28,9 @@ constexpr std::string_view program = "plan_cluster";
     auto const prefix = std::string{program} + ": ";
     what.remove_prefix(what.starts_with(prefix) ? prefix.size() : 0);
     auto text = name + ": ";
+    if (what.find("interaction.batch") != what.npos) {
+        text += "/interaction/batch: ";
+    }
     auto const& submodules = input.model.submodules;
     for (auto i = std::size_t{0}; i < submodules.size(); ++i) {
         if (what.find(title_of(submodules[i])) != what.npos) {

@@ -76,6 +76,56 @@ void check(json_value const& part, Check check) {
     }
 }
 
+/// Whether `consumer` takes in what `producer` makes, at whatever number of removes.
+bool reaches(multimodal_model const& model, std::string const& producer, std::string const& consumer) {
+    auto reached = std::vector<std::string>{consumer};
+    for (auto i = std::size_t{0}; i < reached.size(); ++i) {
+        if (reached[i] == producer) {
+            return true;
+        }
+        auto const found = std::ranges::find(model.submodules, reached[i], &submodule::name);
+        for (auto const& input : found->inputs) {
+            if (std::ranges::find(reached, input) == reached.end()) {
+                reached.push_back(input);
+            }
+        }
+    }
+    return false;
+}
+
+/// The value that the library blames with `what`, which begins with its name.
+json_value culprit_of(json_value const& from, multimodal_model const& model, std::string_view what) {
+    auto const submodules = from["submodules"];
+    auto const interaction = from.find("interaction");
+    if (what.starts_with("interaction.kind") && interaction) {
+        return (*interaction)["kind"];
+    }
+    auto const elements = submodules.elements();
+    for (auto i = std::size_t{0}; i < elements.size(); ++i) {
+        if (what.starts_with(element("model.submodules", i) + ".name")) {
+            return elements[i]["name"];
+        }
+        auto const& one = model.submodules[i];
+        auto const owner = title_of(one) + ".inputs";
+        for (auto input = std::size_t{0}; input < one.inputs.size(); ++input) {
+            auto const closes_a_cycle = what.starts_with(owner + " = ") && reaches(model, one.name, one.inputs[input]);
+            if (closes_a_cycle || what.starts_with(element(owner, input))) {
+                return elements[i]["inputs"].elements()[input];
+            }
+        }
+    }
+    return submodules;
+}
+
+void check_model(json_value const& from, multimodal_model const& model) {
+    try {
+        require_model("", model);
+    } catch (std::invalid_argument const& error) {
+        auto const what = std::string_view{error.what()}.substr(2);  // behind the name of no function
+        throw input_error{fmt::format("{}: {}", culprit_of(from, model, what).place(), what)};
+    }
+}
+
 cluster cluster_of(json_value const& from) {
     from.allow_only({"nodes", "gpus_per_node", "memory_bytes", "memory_reserve", "intra_bandwidth", "inter_bandwidth",
                      "intra_latency", "inter_latency"});
@@ -204,12 +254,11 @@ plan_input input_of(json_value const& from) {
     from.allow_only({"cluster", "global_batch", "submodules", "interaction"});
     auto result =
         plan_input{.cluster = cluster_of(from["cluster"]), .batch = {from["global_batch"].count(1, max_batch)}};
-    auto const submodules = from["submodules"];
-    for (auto const& one : submodules.elements()) {
+    for (auto const& one : from["submodules"].elements()) {
         result.model.submodules.push_back(submodule_of(one));
     }
     take(from, "interaction", result.model.interaction, interaction_of);
-    check(submodules, [&](auto const& place) { require_model(place, result.model); });
+    check_model(from, result.model);
     return result;
 }
 

@@ -140,13 +140,31 @@ TEST(plan_input, says_with_the_pointer_what_is_wrong) {
 
 TEST(plan_input, says_with_a_pointer_what_the_library_refuses) {
     EXPECT_THAT(refusal([](json& all) { all["submodules"][1]["name"] = "text"; }),
-                HasSubstr("t.json: /submodules: model.submodules[1].name = 'text', expected a name of its own"));
+                HasSubstr("t.json: /submodules/1/name: model.submodules[1].name = 'text', expected a name of its own"));
     EXPECT_THAT(refusal([](json& all) {
                     all["submodules"][1]["layer_weights"] = {1, 2};
                 }),
                 HasSubstr("t.json: /submodules/1: submodule 'image'.layer_weights.size() = 2, expected one for each"));
     EXPECT_THAT(refusal([](json& all) { all["submodules"][1]["inputs"] = {"image"}; }),
-                HasSubstr("t.json: /submodules: submodule 'image'.inputs = image <- image, expected a model without"));
+                HasSubstr("t.json: /submodules/1/inputs/0: submodule 'image'.inputs = image <- image, expected a model "
+                          "without"));
+    auto const inputs = [](json const& first, json const& second) {
+        return refusal([&](json& all) {
+            all["submodules"].push_back(all["submodules"][1]);
+            all["submodules"][2]["name"] = "llm";
+            all["submodules"][0]["inputs"] = first;
+            all["submodules"][1]["inputs"] = second;
+        });
+    };
+    EXPECT_EQ(inputs({"llm", "image"}, {"llm", "text"}),
+              "t.json: /submodules/0/inputs/1: submodule 'text'.inputs = text <- image <- text, expected a model "
+              "without cycles");
+    EXPECT_THAT(inputs({"llm", "imag"}, json::array()),
+                HasSubstr("t.json: /submodules/0/inputs/1: submodule 'text'.inputs[1] = 'imag', expected the name of"));
+    EXPECT_THAT(inputs(json::array(), {"llm", "text", "llm"}),
+                HasSubstr("t.json: /submodules/1/inputs/2: submodule 'image'.inputs[2] = 'llm', expected every input"));
+    EXPECT_THAT(refusal([](json& all) { all["interaction"]["kind"] = "join"; }),
+                HasSubstr("t.json: /interaction/kind: interaction.kind = join, expected a submodule with inputs"));
     EXPECT_THAT(refusal([](json& all) { all["cluster"]["nodes"] = 65536; }),
                 HasSubstr("t.json: /cluster: cluster.nodes * gpus_per_node = 524288"));
 }
