@@ -74,6 +74,19 @@ std::string table_of(cluster_plan const& plan) {
     return table;
 }
 
+/// A share that is not 0.
+std::string percent_of(double share) {
+    return share < 0.001 ? std::string{"0.1 %"} : fmt::format("{:.1f} %", 100 * share);
+}
+
+std::string bound_text(cluster_plan const& plan) {
+    if (plan.seconds() <= plan.lower_bound) {
+        return "No other plan with the micro-batch sizes tried takes less.\n";
+    }
+    return fmt::format("No plan with the micro-batch sizes tried takes less than {}; this one takes {} more.\n",
+                       human_seconds(plan.lower_bound), percent_of(plan.seconds() / plan.lower_bound - 1));
+}
+
 std::string colocated_text(colocated_plan const& colocated) {
     return fmt::format("{} ({} tensor parallel, {}, {} each, {} per GPU)", human_seconds(colocated.seconds),
                        colocated.tp, counted(colocated.load.replicas, "replica"),
@@ -132,14 +145,14 @@ std::string to_table(cluster_plan const& plan, plan_preset const& preset, std::s
     auto text = fmt::format("{}: {}\n\n{}\n", name, summary_of(input), table_of(plan));
     text += fmt::format("A step takes {} on {} of {}", human_seconds(plan.seconds()), plan.gpus().value,
                         counted(input.cluster.gpus().value, "GPU"));
-    auto const gap = 100 * plan.score.gap();
+    auto const gap = plan.score.gap();
     text += gap == 0 ? std::string{", and in no placement of these parts less"}
-                     : fmt::format(", at most {} % more than in the best placement of these parts",
-                                   gap < 0.1 ? "0.1" : fmt::format("{:.1f}", gap));
+                     : fmt::format(", at most {} more than in the best placement of these parts", percent_of(gap));
+    text += ".\n" + bound_text(plan);
     auto const& meets = plan.meeting;
     text += meets.syncs == 1
-                ? fmt::format(".\nAll {} meet at once.\n", counted(meets.per_sync, "sample"))
-                : fmt::format(".\n{} meet in each of {} syncs.\n", counted(meets.per_sync, "sample"), meets.syncs);
+                ? fmt::format("All {} meet at once.\n", counted(meets.per_sync, "sample"))
+                : fmt::format("{} meet in each of {} syncs.\n", counted(meets.per_sync, "sample"), meets.syncs);
     return text + comparison(plan, preset);
 }
 

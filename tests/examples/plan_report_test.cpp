@@ -42,12 +42,15 @@ TEST(plan_report, shows_what_each_modality_gets) {
               "orange         1      1         3     3        4    1 x 4      0 B     3.56 s         0    0 %\n"
               "\n"
               "A step takes 3.56 s on 4 of 4 GPUs, and in no placement of these parts less.\n"
+              "No other plan with the micro-batch sizes tried takes less.\n"
               "All 12 samples meet at once.\n"
               "\n"
               "Colocated, all submodules on every GPU: 5.00 s (1 tensor parallel, 4 replicas, 3 samples each, 0 B per "
               "GPU).\n"
               "Speed-up over colocated 1.41x.\n");
     EXPECT_THAT(table_of("figure2"), HasSubstr("\n24 samples meet in each of 3 syncs.\n"));
+    EXPECT_THAT(table_of("mllm_8b"), HasSubstr("\nNo plan with the micro-batch sizes tried takes less than 7.05 s; "
+                                               "this one takes 1.9 % more.\n"));
 }
 
 TEST(plan_report, puts_the_papers_figure_and_the_assumptions_beside_its_own) {
