@@ -47,11 +47,13 @@ if(TARGET balance_a_trace)
     evenkeel_mpi_test(examples.mpi.balance_a_trace 8 ${CMAKE_COMMAND}
         -D "MPIRUN=${mpirun}" -D PROGRAM=$<TARGET_FILE:balance_a_trace> -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}/job"
         -P "${CMAKE_CURRENT_SOURCE_DIR}/examples/balance_a_trace_mpi_test.cmake")
+    set_tests_properties(examples.mpi.balance_a_trace PROPERTIES LABELS "mpi;programs")
 endif()
 
 if(TARGET train_two_towers)
     foreach(processes 2 4)
         evenkeel_mpi_test(examples.mpi.train_two_towers.on_${processes} ${processes}
             "${mpirun}" -n ${processes} $<TARGET_FILE:train_two_towers> --backend mpi --stages 1,3)
+        set_tests_properties(examples.mpi.train_two_towers.on_${processes} PROPERTIES LABELS "mpi;programs")
     endforeach()
 endif()

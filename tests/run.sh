@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and tests everything, from nothing. First the programs, as their users build them; then all of it with
-# sanitizers, and every test. The same outputs are expected of both builds, so a plan that depends on how it was
-# compiled is found.
+# Builds and tests everything, from nothing. First the programs, as their users build them; then all that they are made
+# of, with sanitizers.
 #
 #     tests/run.sh [--traces=FOLDER]
 #

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles the public headers with one compiler: all in one source, in which names of different rooms may clash, and once
-# more in the reverse order.
+# Compiles the public headers with one compiler: all in one source, in which names of different rooms may clash. With
+# REVERSED in the reverse order.
 #
-# cmake -D COMPILER=c++ -D "FLAGS=-std=c++20 ..." -D SOURCE=evenkeel -D FOLDER=scratch
+# cmake -D COMPILER=c++ -D "FLAGS=-std=c++20 ..." -D SOURCE=evenkeel -D FOLDER=scratch [-D REVERSED=ON]
 #       [-D "WITHOUT=regex of headers"] -P headers.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -34,6 +34,7 @@ function(compile name)
     endif()
 endfunction()
 
+if(REVERSED)
+    list(REVERSE headers)
+endif()
 compile(all ${headers})
-list(REVERSE headers)
-compile(all_reversed ${headers})
