@@ -17,6 +17,7 @@
 
 #include "baselines.hpp"
 #include "measure.hpp"
+#include "verdict.hpp"
 
 namespace evenkeel::bench {
 namespace {
@@ -29,36 +30,6 @@ constexpr std::size_t fewest_keys = 102'400;
 
 constexpr attention_cost attention{.linear = 24'576, .quadratic = 1};
 
-/// The worst and the share over the seeds of a row.
-class verdict {
-  public:
-    void add(std::uint64_t busiest, quality const& known, std::uint64_t heaviest) {
-        auto const bound = known.lower_bound;
-        auto judged = known;
-        judged.max_load = busiest;
-        gap_ = std::max(gap_, judged.gap());
-        tail_floor_ = std::max(tail_floor_, known.tail_floor());
-        if (bound > heaviest) {
-            ++undecided_;
-            exact_ += busiest == bound ? 1 : 0;
-        }
-    }
-
-    void show(benchmark::State& state) const {
-        state.counters["gap"] = gap_;
-        state.counters["tail_floor"] = tail_floor_;
-        if (undecided_ > 0) {
-            state.counters["exact_share"] = exact_ / undecided_;
-        }
-    }
-
-  private:
-    double gap_ = 0;
-    double tail_floor_ = 0;
-    double undecided_ = 0;
-    double exact_ = 0;
-};
-
 std::uint64_t largest(costs const& of) { return of.empty() ? 0 : *std::max_element(of.begin(), of.end()); }
 
 template <class Model>
@@ -66,15 +37,18 @@ void run_evenkeel(benchmark::State& state, batches const& of, Model const& model
     workspace space;
     costs lengths;
     verdict found;
+    double tail_floor = 0;
     rank_count const ranks{of.shape.ranks};
     measure_seeds(
         state, std::max(fewest_keys, of.shape.samples()), [&](std::size_t seed) { lengths = of.draw(seed); },
         [&] { benchmark::DoNotOptimize(balance(space, lengths, ranks, model)); },
         [&] {
             auto const& quality = space.buffers().result.quality;
-            found.add(quality.max_load, quality, model.weight(largest(lengths)));
+            found.add(quality.max_load, quality.lower_bound, model.weight(largest(lengths)));
+            tail_floor = std::max(tail_floor, quality.tail_floor());
         });
     found.show(state);
+    state.counters["tail_floor"] = tail_floor;
 }
 
 /// Baselines get the costs, and need not compute them.
@@ -83,13 +57,15 @@ void run_baseline(benchmark::State& state, batches const& of, Model const& model
     costs of_samples;
     std::vector<std::uint32_t> rank_of;
     verdict found;
+    double tail_floor = 0;
     auto const judge = [&] {
         costs loads(of.shape.ranks);
         for (std::size_t sample = 0; sample < of_samples.size(); ++sample) {
             loads[rank_of[sample]] += of_samples[sample];
         }
         auto const known = balance(of_samples, rank_count{of.shape.ranks}, linear_cost{}).quality;
-        found.add(largest(loads), known, largest(of_samples));
+        found.add(largest(loads), known.lower_bound, largest(of_samples));
+        tail_floor = std::max(tail_floor, known.tail_floor());
     };
     measure_seeds(
         state, std::max(fewest_keys, of.shape.samples()),
@@ -101,24 +77,17 @@ void run_baseline(benchmark::State& state, batches const& of, Model const& model
         },
         [&] { rank_of = subject(of_samples, of.shape.ranks); }, judge);
     found.show(state);
-}
-
-template <class Run>
-void add_row(batches const& of, std::string_view question, std::string_view subject, Run run) {
-    benchmark::RegisterBenchmark(of.row(question, subject).c_str(), run)
-        ->Unit(benchmark::kMicrosecond)
-        ->UseManualTime()
-        ->Iterations(1);
+    state.counters["tail_floor"] = tail_floor;
 }
 
 template <class Model>
 void add_rows(std::string_view question, batches const& of, Model const& model) {
-    add_row(of, question, "evenkeel", [=](benchmark::State& state) { run_evenkeel(state, of, model); });
-    add_row(of, question, "heap_lpt",
-            [=](benchmark::State& state) { run_baseline(state, of, model, heap_longest_first); });
+    add_seeds_row(of.row(question, "evenkeel"), [=](benchmark::State& state) { run_evenkeel(state, of, model); });
+    add_seeds_row(of.row(question, "heap_lpt"),
+                  [=](benchmark::State& state) { run_baseline(state, of, model, heap_longest_first); });
     if (of.shape.ranks <= 256) {
-        add_row(of, question, "ldm",
-                [=](benchmark::State& state) { run_baseline(state, of, model, largest_differencing); });
+        add_seeds_row(of.row(question, "ldm"),
+                      [=](benchmark::State& state) { run_baseline(state, of, model, largest_differencing); });
     }
 }
 

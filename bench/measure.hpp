@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
+#include <utility>
 
 #include <benchmark/benchmark.h>
 
@@ -19,6 +21,15 @@ namespace evenkeel::bench {
 /// @param judge    Looks at the result, untimed.
 void measure_seeds(benchmark::State& state, std::size_t keys, std::function<void(std::size_t seed)> const& prepare,
                    std::function<void()> const& run, std::function<void()> const& judge);
+
+/// Registers a row that `measure_seeds` fills.
+template <class Run>
+void add_seeds_row(std::string const& name, Run run) {
+    benchmark::RegisterBenchmark(name.c_str(), std::move(run))
+        ->Unit(benchmark::kMicrosecond)
+        ->UseManualTime()
+        ->Iterations(1);
+}
 
 /// What `std::sort` takes for so many random keys, as a row.
 void measure_std_sort(benchmark::State& state, std::size_t keys);

@@ -18,6 +18,7 @@
 #include <evenkeel/solve/balance_padded.hpp>
 
 #include "measure.hpp"
+#include "verdict.hpp"
 
 namespace evenkeel::bench {
 namespace {
@@ -111,43 +112,12 @@ std::uint64_t linear_scan(rising_weights const& weights, std::size_t ranks, std:
     return scan(weights, ranks, high, [&](std::size_t sample, std::uint32_t rank) { rank_of[sample] = rank; });
 }
 
-double excess(std::uint64_t load, std::uint64_t bound) {
-    return quality{.max_load = load, .total_load = 0, .lower_bound = bound, .ranks = {1}}.gap();
-}
-
-/// The worst and the share over the seeds of a row.
-class verdict {
-  public:
-    void add(std::uint64_t busiest, std::uint64_t bound, rising_weights const& weights, std::size_t ranks) {
-        std::uint64_t const area = area_bound(weights, ranks);
-        gap_ = std::max(gap_, excess(busiest, bound));
-        over_area_ = std::max(over_area_, excess(busiest, area));
-        if (bound > weights.heaviest) {
-            ++undecided_;
-            exact_ += busiest == bound ? 1 : 0;
-        }
-    }
-
-    void show(benchmark::State& state) const {
-        state.counters["gap"] = gap_;
-        state.counters["over_area"] = over_area_;
-        if (undecided_ > 0) {
-            state.counters["exact_share"] = exact_ / undecided_;
-        }
-    }
-
-  private:
-    double gap_ = 0;
-    double over_area_ = 0;
-    double undecided_ = 0;
-    double exact_ = 0;
-};
-
 template <class Model>
 void run_evenkeel(benchmark::State& state, batches const& of, Model const& model, bool sorted) {
     workspace space;
     lengths_of lengths;
     verdict found;
+    double over_area = 0;
     rank_count const ranks{of.shape.ranks};
     auto const whole = [&] { benchmark::DoNotOptimize(balance(space, lengths, ranks, model)); };
     std::function<void()> run = whole;
@@ -168,9 +138,12 @@ void run_evenkeel(benchmark::State& state, batches const& of, Model const& model
         run,
         [&] {
             auto const& quality = space.buffers().result.quality;
-            found.add(quality.max_load, quality.lower_bound, weigh(lengths, model), of.shape.ranks);
+            auto const weights = weigh(lengths, model);
+            found.add(quality.max_load, quality.lower_bound, weights.heaviest);
+            over_area = std::max(over_area, excess(quality.max_load, area_bound(weights, of.shape.ranks)));
         });
     found.show(state);
+    state.counters["over_area"] = over_area;
 }
 
 template <class Model>
@@ -180,6 +153,7 @@ void run_linear_scan(benchmark::State& state, batches const& of, Model const& mo
     std::vector<std::uint32_t> rank_of;
     std::uint64_t busiest = 0;
     verdict found;
+    double over_area = 0;
     measure_seeds(
         state, std::max(fewest_keys, of.shape.samples()),
         [&](std::size_t seed) {
@@ -189,27 +163,22 @@ void run_linear_scan(benchmark::State& state, batches const& of, Model const& mo
         [&] { benchmark::DoNotOptimize(busiest = linear_scan(weights, of.shape.ranks, rank_of)); },
         [&] {
             auto const known = balance(lengths, rank_count{of.shape.ranks}, model).quality.lower_bound;
-            found.add(busiest, known, weights, of.shape.ranks);
+            found.add(busiest, known, weights.heaviest);
+            over_area = std::max(over_area, excess(busiest, area_bound(weights, of.shape.ranks)));
         });
     found.show(state);
-}
-
-template <class Run>
-void add_row(batches const& of, std::string_view question, std::string_view subject, Run run) {
-    benchmark::RegisterBenchmark(of.row(question, subject).c_str(), run)
-        ->Unit(benchmark::kMicrosecond)
-        ->UseManualTime()
-        ->Iterations(1);
+    state.counters["over_area"] = over_area;
 }
 
 template <class Model>
 void add_rows(std::string_view question, batches const& of, Model const& model) {
-    add_row(of, question, "evenkeel", [=](benchmark::State& state) { run_evenkeel(state, of, model, false); });
+    add_seeds_row(of.row(question, "evenkeel"),
+                  [=](benchmark::State& state) { run_evenkeel(state, of, model, false); });
     if constexpr (padded_model<Model>) {
-        add_row(of, question, "evenkeel_sorted",
-                [=](benchmark::State& state) { run_evenkeel(state, of, model, true); });
+        add_seeds_row(of.row(question, "evenkeel_sorted"),
+                      [=](benchmark::State& state) { run_evenkeel(state, of, model, true); });
     }
-    add_row(of, question, "linear_scan", [=](benchmark::State& state) { run_linear_scan(state, of, model); });
+    add_seeds_row(of.row(question, "linear_scan"), [=](benchmark::State& state) { run_linear_scan(state, of, model); });
 }
 
 }  // namespace

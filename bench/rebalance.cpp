@@ -112,11 +112,7 @@ void run_lpt_relabel(benchmark::State& state, batches const& of) {
 
 void add_rebalance_rows(batches const& batches) {
     auto const add = [&](std::string_view subject, auto run) {
-        benchmark::RegisterBenchmark(batches.row("rebalance", subject).c_str(),
-                                     [=](benchmark::State& state) { run(state, batches); })
-            ->UseManualTime()
-            ->Iterations(1)
-            ->Unit(benchmark::kMicrosecond);
+        add_seeds_row(batches.row("rebalance", subject), [=](benchmark::State& state) { run(state, batches); });
     };
     add("stay", run_stay);
     add("lpt_relabel", run_lpt_relabel);

@@ -107,14 +107,6 @@ slots sum_over_cap(numbers const& weights, numbers const& tokens, std::size_t ra
     }
 }
 
-template <class Run>
-void add_row(batches const& of, std::string_view question, std::string_view subject, Run run) {
-    benchmark::RegisterBenchmark(of.row(question, subject).c_str(), run)
-        ->Unit(benchmark::kMicrosecond)
-        ->UseManualTime()
-        ->Iterations(1);
-}
-
 /// @param wish   Makes the options from the lengths of a seed; they may refer to the memory it is given.
 /// @param judge  Looks at the result, besides its gap.
 template <class Model, class Wish, class Judge>
@@ -252,7 +244,7 @@ void run_sum_over_cap(benchmark::State& state, batches const& of) {
 void add_wish_rows(batches const& batches) {
     auto const add = [&](char const* question, char const* subject,
                          void (*run)(benchmark::State&, bench::batches const&)) {
-        add_row(batches, question, subject, [=](benchmark::State& state) { run(state, batches); });
+        add_seeds_row(batches.row(question, subject), [=](benchmark::State& state) { run(state, batches); });
     };
     add("balance_equal", "evenkeel", run_equal);
     add("balance_equal", "equal_lpt", run_equal_lpt);
