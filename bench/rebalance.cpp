@@ -83,7 +83,7 @@ void run_stay(benchmark::State& state, batches const& of) {
         [&] { run(); },
         [&] {
             auto const& kept = task->staying.room().result;
-            verdict.add(kept.total, kept.between_nodes, kept.between_nodes_bound, kept.moved, kept.quality.gap());
+            verdict.add(kept.total, kept.between_nodes, *kept.between_nodes_bound, kept.moved, kept.quality.gap());
             verdict.from_scratch += kept.from_scratch ? 1 : 0;
         });
     verdict.show(state);

@@ -159,7 +159,7 @@ TEST(rebalance_workspace, allocates_nothing_from_the_second_batch_of_a_shape_on)
             batch.lengths[item] = item % seed == 0 ? batch.lengths[item] : 0;
             bytes[item] = item % 7;
         }
-        rebalance_options options{.tolerance = seed % 3 == 0 ? 0 : 1e-3, .effort = 64};
+        rebalance_options options{.tolerance = seed % 3 == 0 ? 0 : 1e-3, .effort = 64, .bounds = seed % 5 != 0};
         if (seed % 2 == 0) {
             options.bytes = bytes;
         }

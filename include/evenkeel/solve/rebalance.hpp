@@ -161,7 +161,8 @@ rebalanced const& rebalance(rebalance_workspace& workspace, Samples&& samples, l
                              .nodes_of_ranks = room.nodes_of_ranks,
                              .nodes = topology.nodes(),
                              .tolerance = options.tolerance,
-                             .effort = options.effort});
+                             .effort = options.effort,
+                             .bounds = options.bounds});
     return room.result;
 }
 

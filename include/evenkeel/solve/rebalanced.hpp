@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include <evenkeel/core/plan.hpp>
@@ -30,6 +31,10 @@ struct rebalance_options {
     /// In which order items may leave their node: while an item of class 0 can do, none of class 1 goes. One class per
     /// item, or empty where all are alike.
     std::span<std::uint8_t const> classes = {};
+
+    /// Whether to compute how few bytes any plan must move. Whoever does not look at that saves its time: no plan
+    /// depends on it.
+    bool bounds = true;
 };
 
 /// A plan that leaves most items where they are, what it moves, and what no plan with this busiest rank can go below.
@@ -40,8 +45,10 @@ struct rebalanced {
     std::uint64_t total = 0;          ///< bytes of all items, moved or not
     std::uint64_t moved = 0;          ///< bytes that leave their rank
     std::uint64_t between_nodes = 0;  ///< bytes that leave their node
-    std::uint64_t moved_bound = 0;
-    std::uint64_t between_nodes_bound = 0;
+
+    /// Below which no plan with this busiest rank moves. Absent if `rebalance_options::bounds` is false.
+    std::optional<std::uint64_t> moved_bound = {};
+    std::optional<std::uint64_t> between_nodes_bound = {};
 
     /// Whether staying at home has failed, so that the plan was made without regard to homes and its batches were then
     /// given to the ranks that have most of them. A larger tolerance would most likely move much less.

@@ -158,14 +158,18 @@ inline void rebalance(stay_room& room, stay_task const& task) {
             result.between_nodes += task.nodes_of_ranks[rank] == items.home_node[item] ? 0 : items.bytes_of(item);
         }
     }
-    write_plan(room.rank_of_item, ranks, room.result.plan);
-    room.result.quality = {.max_load = busiest * items.sorted.unit,
+    write_plan(room.rank_of_item, ranks, result.plan);
+    result.quality = {.max_load = busiest * items.sorted.unit,
                            .total_load = items.sorted.total * items.sorted.unit,
                            .lower_bound = bound * items.sorted.unit,
                            .ranks = {ranks}};
-    auto const least = room.bounds(items, room.ranks, room.staying.home_loads(), busiest);
-    room.result.moved_bound = least.moved;
-    room.result.between_nodes_bound = least.between_nodes;
+    result.moved_bound.reset();
+    result.between_nodes_bound.reset();
+    if (task.bounds) {
+        auto const least = room.bounds(items, room.ranks, room.staying.home_loads(), busiest);
+        result.moved_bound = least.moved;
+        result.between_nodes_bound = least.between_nodes;
+    }
 }
 
 }  // namespace evenkeel::detail

@@ -33,6 +33,8 @@ struct stay_task {
     /// How much of the slack that the tolerance gives is kept back in each node, so that its ranks come out even more
     /// easily, in tenths; 0 to 10. What is kept back costs bytes, so it is less where that would be a percent more.
     std::uint64_t slack_tenths = 8;
+
+    bool bounds = true;  ///< whether the result says how few bytes must move
 };
 
 /// The ranks of each node.
