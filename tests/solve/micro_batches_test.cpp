@@ -153,6 +153,28 @@ TEST(micro_batches, minimise_a_cost_that_is_not_what_the_cap_counts) {
     EXPECT_EQ(step.quality.sum_of_slowest, 10'000u + 1800u);
 }
 
+TEST(micro_batches, turn_the_same_plan_over_the_ranks_step_by_step) {
+    auto const lengths = numbers{9, 7, 0, 3, 2, 8, 1, 5, 4};
+    auto const places = [&](std::uint64_t step) {
+        auto const plan = micro_batches(lengths, rank_count{3}, linear_cost{}, {.count = 2, .step = step}).plan;
+        EXPECT_NO_THROW(require_partition("test", plan, lengths.size()));
+        return layout_of(plan);
+    };
+    auto const first = places(0);
+    for (std::uint64_t step = 0; step < 7; ++step) {
+        auto const turned = places(step);
+        for (std::size_t item = 0; item < lengths.size(); ++item) {
+            auto const id = to_id<item_id>(item);
+            // What has no length stays at home.
+            std::size_t const turns = lengths[item] > 0 ? step : 0;
+            EXPECT_EQ(to_index(turned[id].rank), (to_index(first[id].rank) + turns) % 3);
+            EXPECT_EQ(turned[id].micro_batch, first[id].micro_batch);
+        }
+    }
+    // The number of the step may be any.
+    EXPECT_EQ(places(std::numeric_limits<std::uint64_t>::max()), first);
+}
+
 TEST(micro_batches, are_legal_of_nothing_of_absent_samples_and_of_more_ranks_than_samples) {
     EXPECT_EQ(micro_batches(numbers{}, rank_count{3}, linear_cost{}, {.cap = 5}).plan.ranks().value, 3u);
     auto const absent = micro_batches(numbers(6), rank_count{3}, linear_cost{}, {.cap = 0, .count = 2});

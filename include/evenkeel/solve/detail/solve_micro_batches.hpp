@@ -84,7 +84,7 @@ class micro_batch_solver {
         search_.reserve(weights.size(), ranks * slots);
         auto const [violation, sum] = search_(problem_, slots, goal_of(bound, options.tolerance), options.tolerance,
                                               fits, bin_of_, steps_for(problem_.size(), {.effort = options.effort}));
-        write(ranks, slots);
+        write(ranks, slots, options.step);
         if (violation > 0) {
             throw not_found{"micro_batches: options.cap with options.count", violation, result.plan};
         }
@@ -172,14 +172,16 @@ class micro_batch_solver {
         }
     }
 
-    void write(std::size_t ranks, std::size_t slots) {
+    void write(std::size_t ranks, std::size_t slots, std::uint64_t step) {
         rank_of_item_.resize(weights.size());
         deal_in_turn(rank_of_item_, ranks);
         for (auto& bin : rank_of_item_) {
             bin = static_cast<std::uint32_t>(bin * slots);
         }
         for (std::size_t place = 0; place < problem_.size(); ++place) {
-            rank_of_item_[items_[place]] = bin_of_[place];
+            // Bin `rank * slots + slot` is turned over the ranks and stays in its micro-batch.
+            std::size_t const bin = bin_of_[place] + static_cast<std::size_t>(step % ranks) * slots;
+            rank_of_item_[items_[place]] = static_cast<std::uint32_t>(bin % (ranks * slots));
         }
         write_plan(rank_of_item_, ranks * slots, result.plan);
         result.plan.micro_batches = slots;
