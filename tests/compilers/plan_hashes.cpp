@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints one hash per kind of plan, over seeded inputs. Whatever compiled this, and however, prints the same: the test
 // compares. Valid CUDA C++ too.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -64,13 +65,13 @@ std::vector<Float> seconds(std::span<std::uint64_t const> lengths) {
     return result;
 }
 
-/// Adds the plan, or that there is none: the weight of a long item may exceed 64 bits.
+/// Adds the plan, or why there is none: the weight of a long item may exceed 64 bits, wishes may be too many.
 template <class Balance>
 void add_plan(fingerprint& hash, Balance balance) {
     try {
         auto const even = balance();
         hash.add(even.plan).add(even.quality.max_load).add(even.quality.total_load).add(even.quality.lower_bound);
-    } catch (std::overflow_error const& error) {
+    } catch (std::runtime_error const& error) {
         hash.add(std::string_view{error.what()});
     }
 }
@@ -95,6 +96,58 @@ void print_balance(suite const& suite, std::string const& name, Model const& mod
         }
         print(std::string{suite.name} + " " + name + " in seconds / " + std::to_string(resolution), hash);
     }
+}
+
+/// Wishes of all kinds together and in turn, and micro-batches with and without a cap.
+void print_wishes(suite const& suite) {
+    constexpr std::size_t kinds = 6;
+    constexpr evenkeel::attention_cost model{.linear = 24'576, .quadratic = 1};
+    fingerprint wished;
+    fingerprint in_micro_batches;
+    std::uint64_t seed = 0;
+    for (auto const& [lengths, ranks] : suite.of) {
+        evenkeel::test::seeded random{++seed};
+        std::vector<std::uint64_t> tokens;
+        std::vector<std::uint32_t> groups;
+        std::vector<evenkeel::rank_id> pinned;
+        std::uint64_t total = 0;
+        std::uint64_t longest = 0;
+        for (auto const length : lengths) {
+            tokens.push_back(length % 65'536);
+            total += tokens.back();
+            longest = std::max(longest, tokens.back());
+            groups.push_back(random.up_to(2) == 0 ? static_cast<std::uint32_t>(random.up_to(lengths.size()))
+                                                  : evenkeel::ungrouped);
+            pinned.push_back(random.up_to(7) == 0 ? evenkeel::to_id<evenkeel::rank_id>(random.up_to(ranks.value - 1))
+                                                  : evenkeel::unpinned);
+        }
+        std::vector<std::uint64_t> speeds(ranks.value);
+        for (auto& speed : speeds) {
+            speed = random.between(5, 10);
+        }
+        std::uint64_t const cap = std::max(longest, total / ranks.value) * 21 / 20;
+        std::array<evenkeel::wishes, kinds> const all{
+            {{.quantities = tokens, .cap = cap, .step = 3},
+             {.equal_counts = true},
+             {.speeds = speeds, .step = 2},
+             {.no_empty_rank = true, .groups = groups},
+             {.quantities = tokens, .cap = 2 * cap, .pinned = pinned, .speeds = speeds},
+             {.count_cap = lengths.size() / ranks.value + 2, .groups = groups, .step = 1}}};
+        for (auto const& wishes : all) {
+            add_plan(wished, [&, on = ranks] { return balance(tokens, on, model, {.wishes = wishes}); });
+        }
+        std::array<evenkeel::micro_batch_options, 3> const splits{
+            {{.cap = longest + longest / 2 + 1, .step = 5},
+             {.count = 3, .effort = 16},
+             {.cap = 2 * longest + 1, .multiple_of = 2, .tolerance = 0}}};
+        for (auto const& options : splits) {
+            auto const [plan, quality] = micro_batches(tokens, ranks, model, options);
+            in_micro_batches.add(plan).add(quality.sum_of_slowest).add(quality.lower_bound);
+            in_micro_batches.add(std::uint64_t{quality.number.lower_bound});
+        }
+    }
+    print(std::string{suite.name} + " wishes", wished);
+    print(std::string{suite.name} + " micro-batches", in_micro_batches);
 }
 
 /// Which ranks get the batches, and what each rank then sends.
@@ -186,6 +239,7 @@ int main() {
         print_balance(suite, "padded attention", evenkeel::padded_cost{.linear = 24'576, .quadratic = 1});
         print_balance(suite, "conv + attention",
                       evenkeel::conv_attention_cost{.padded = 4'915, .linear = 24'576, .quadratic = 1});
+        print_wishes(suite);
         print_moves(suite);
     }
     print_clusters();
