@@ -39,6 +39,7 @@ struct stay_room {
         bounds.reserve(count, rank_count, nodes);
         rank_of.reserve(count);
         rank_of_item.reserve(count);
+        rooms.reserve(rank_count);
     }
 
     // What a task refers to, where the caller does not have it in this form.
@@ -56,6 +57,7 @@ struct stay_room {
     byte_bounds bounds;
     std::vector<std::uint32_t> rank_of;       ///< of the items that weigh something
     std::vector<std::uint32_t> rank_of_item;  ///< of the whole batch
+    std::vector<std::uint64_t> rooms;         ///< what each rank may have
     rebalanced result;
 };
 
@@ -166,7 +168,9 @@ inline void rebalance(stay_room& room, stay_task const& task) {
     result.moved_bound.reset();
     result.between_nodes_bound.reset();
     if (task.bounds) {
-        auto const least = room.bounds(items, room.ranks, room.staying.home_loads(), busiest);
+        room.rooms.assign(ranks, busiest);
+        auto const least =
+            room.bounds(items, room.ranks, room.staying.home_loads(), room.rooms, result.between_nodes);
         result.moved_bound = least.moved;
         result.between_nodes_bound = least.between_nodes;
     }
