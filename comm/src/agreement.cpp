@@ -40,6 +40,10 @@ std::uint64_t most_common(std::span<std::uint64_t const> values) {
 }
 
 std::optional<dissent> dissent_in(std::span<statement const> statements) {
+    auto const& first = statements.front();
+    if (std::ranges::none_of(statements, [&](auto const& one) { return one.refused || one.value != first.value; })) {
+        return std::nullopt;
+    }
     std::vector<std::uint64_t> values;
     for (auto const& one : statements) {
         values.push_back(one.value);

@@ -51,9 +51,10 @@ communicator::communicator(world_rank rank, evenkeel::topology topology)
     : rank_{rank}, topology_{std::move(topology)} {}
 
 pending communicator::all_gather(std::span<std::byte const> mine, std::span<std::byte> all, stream on) {
-    std::vector<std::uint64_t> const counts(size().value, mine.size());
-    require_size("all.size()", all.size(), checked_multiply(mine.size(), counts.size(), "all_gather: the bytes of all"));
-    return do_all_gather(mine, counts, all, on);
+    auto const ranks = size().value;
+    require_size("all.size()", all.size(), checked_multiply(mine.size(), ranks, "all_gather: the bytes of all"));
+    counts_.assign(ranks, mine.size());
+    return do_all_gather(mine, counts_, all, on);
 }
 
 pending communicator::all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,

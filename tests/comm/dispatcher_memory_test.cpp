@@ -23,70 +23,6 @@ namespace {
 
 constexpr long plenty = std::numeric_limits<long>::max();
 
-/// What this thread allocates while one of these lives is nobody's.
-class uncounted {
-  public:
-    uncounted() : before_{std::exchange(allocations_left, -1)} {}
-    uncounted(uncounted const&) = delete;
-    uncounted& operator=(uncounted const&) = delete;
-    ~uncounted() { allocations_left = before_; }
-
-  private:
-    long before_;
-};
-
-/// Another communicator whose own allocations are not counted.
-class uncounted_communicator final : public comm::communicator {
-  public:
-    explicit uncounted_communicator(comm::communicator& inner)
-        : communicator{inner.rank(), inner.topology()}, inner_{inner} {}
-
-  private:
-    explicit uncounted_communicator(std::unique_ptr<communicator> inner)
-        : communicator{inner->rank(), inner->topology()}, owned_{std::move(inner)}, inner_{*owned_} {}
-
-    class uncounted_transfer final : public comm::transfer {
-      public:
-        explicit uncounted_transfer(comm::pending inner) : inner_{std::move(inner)} {}
-        bool ready() override {
-            uncounted const here;
-            return inner_.ready();
-        }
-        void wait(comm::deadline until) override {
-            uncounted const here;
-            inner_.wait(until);
-        }
-
-      private:
-        comm::pending inner_;
-    };
-
-    template <class Begin>
-    static comm::pending begun(Begin begin) {
-        uncounted const here;
-        return comm::pending{std::make_unique<uncounted_transfer>(begin())};
-    }
-
-    comm::pending do_all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,
-                                std::span<std::byte> all, comm::stream on) override {
-        return begun([&] { return inner_.all_gather(mine, counts, all, on); });
-    }
-    comm::pending do_barrier(comm::stream on) override {
-        return begun([&] { return inner_.barrier(on); });
-    }
-    comm::pending do_exchange(std::span<comm::outgoing const> sends, std::span<comm::incoming const> receives,
-                              comm::stream on, comm::statement const& mine) override {
-        return begun([&] { return inner_.exchange(sends, receives, on, mine); });
-    }
-    std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, comm::deadline until) override {
-        return std::unique_ptr<communicator>{new uncounted_communicator{inner_.split(color, key, until)}};
-    }
-    void do_abort(std::string_view reason, world_rank culprit) noexcept override { inner_.abort(reason, culprit); }
-
-    std::unique_ptr<communicator> owned_;
-    comm::communicator& inner_;
-};
-
 /// What the library allocates in one step after the other, in planning and in all else.
 struct allocations {
     std::vector<long> planning;
@@ -94,10 +30,9 @@ struct allocations {
 };
 
 /// @param own_memory  What arrives does so in buffers of the dispatcher's. Then planning cannot be told from the rest.
-allocations count(comm::communicator& ranks, std::span<step_samples const> steps, bool own_memory) {
-    uncounted_communicator world{ranks};
+allocations count(comm::communicator& world, std::span<step_samples const> steps, bool own_memory) {
     auto const phases = omni_phases(world.size());
-    auto const gathering = ranks.split(0, static_cast<std::uint32_t>(to_index(world.rank())), patience);
+    auto const gathering = world.split(0, static_cast<std::uint32_t>(to_index(world.rank())), patience);
     std::vector<std::byte> const outputs(1 << 18);
     std::vector<std::byte> arriving(1 << 18);
     std::vector<std::vector<std::byte>> rooms(8, std::vector<std::byte>(1 << 18));
@@ -105,10 +40,7 @@ allocations count(comm::communicator& ranks, std::span<step_samples const> steps
     std::optional<long> before_planning;
     comm::dispatcher_options options{.overlap = false};
     options.gather = [&](std::span<std::byte const> mine, std::span<std::byte> all) {
-        {
-            uncounted const here;
-            gathering->all_gather(mine, all).wait(patience);
-        }
+        gathering->all_gather(mine, all).wait(patience);
         before_planning = allocations_left;
     };
     if (!own_memory) {

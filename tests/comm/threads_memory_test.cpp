@@ -57,7 +57,9 @@ namespace {
 
 /// Runs `operation` on three ranks again and again; each time a later allocation of rank 1 fails, until none is left.
 /// Rank 1 either gets its `std::bad_alloc` or does not need that memory; the others are told, and nobody waits in vain.
-void expect_to_survive(std::function<void(comm::communicator&)> const& operation) {
+///
+/// @param least  So often does rank 1 allocate, also where the others have been there before it.
+void expect_to_survive(std::function<void(comm::communicator&)> const& operation, long least = 1) {
     for (long number = 0;; ++number) {
         SCOPED_TRACE("allocation " + std::to_string(number));
         ASSERT_LT(number, 1000);
@@ -87,7 +89,7 @@ void expect_to_survive(std::function<void(comm::communicator&)> const& operation
             ADD_FAILURE() << "the cause was lost: " << error.what();
         }
         if (!failed) {
-            EXPECT_GT(number, 0);
+            EXPECT_GE(number, least);
             return;
         }
     }
@@ -119,7 +121,7 @@ TEST(threads_without_memory, fail_together_in_a_split) {
 }
 
 TEST(threads_without_memory, fail_together_in_an_agreement) {
-    expect_to_survive([](comm::communicator& world) { comm::agree(world, "plan", 7, patience); });
+    expect_to_survive([](comm::communicator& world) { comm::agree(world, "plan", 7, patience); }, 0);
 }
 
 TEST(threads_without_memory, fail_together_in_an_all_to_all) {

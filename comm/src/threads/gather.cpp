@@ -6,66 +6,56 @@
 #include <utility>
 #include <vector>
 
+#include "part.hpp"
+
 namespace evenkeel::comm::threads {
 
 namespace {
 
 class gathering final : public meeting {
   public:
-    gathering(std::string_view operation, std::span<std::uint64_t const> sizes, std::size_t total)
-        : counts(sizes.begin(), sizes.end()), bytes(total), operation_{operation} {}
+    static constexpr std::size_t kind = 0;
 
-    [[nodiscard]] std::string_view operation() const noexcept override { return operation_; }
+    explicit gathering(std::size_t ranks) : meeting{kind, ranks} {}
+
     [[nodiscard]] std::optional<fault> complete() override { return std::nullopt; }
 
     std::vector<std::uint64_t> counts;
-    std::vector<std::byte> bytes;
-
-  private:
-    std::string operation_;
+    std::vector<std::byte> bytes;  ///< at least as many as are gathered
 };
 
-class gather_transfer final : public transfer {
+class gather_part final : public part {
   public:
-    gather_transfer(std::shared_ptr<hub> hub, world_rank rank, std::span<std::byte> all)
-        : hub_{std::move(hub)}, rank_{rank}, all_{all} {}
+    gather_part(std::shared_ptr<hub> hub, gathering& at, world_rank rank, std::span<std::byte> all) noexcept
+        : part{std::move(hub), at, rank}, meeting_{at}, all_{all} {}
 
-    ~gather_transfer() override {
-        if (!taken_ && meeting_ != nullptr) {
-            hub_->fail(meeting_->operation(), rank_, " gave it up");
+    ~gather_part() override {
+        if (!taken_) {
+            give_up();
         }
     }
 
-    void begin(std::shared_ptr<gathering> meeting) noexcept { meeting_ = std::move(meeting); }
-
     bool ready() override {
-        if (!taken_) {
-            hub_->require_alive(rank_);
-            if (!hub_->complete(rank_, *meeting_)) {
-                return false;
-            }
+        if (!taken_ && all_came()) {
             take();
         }
-        return true;
+        return taken_;
     }
 
     void wait(deadline until) override {
         if (!taken_) {
-            hub_->require_alive(rank_);
-            hub_->wait(rank_, *meeting_, until, [&] { return meeting_->arrived == hub_->size(); });
+            wait_for_all(until);
             take();
         }
     }
 
   private:
     void take() {
-        std::ranges::copy(meeting_->bytes, all_.begin());
+        std::ranges::copy(std::span{meeting_.bytes}.first(all_.size()), all_.begin());
         taken_ = true;
     }
 
-    std::shared_ptr<hub> hub_;
-    std::shared_ptr<gathering> meeting_;
-    world_rank rank_;
+    gathering& meeting_;
     std::span<std::byte> all_;
     bool taken_ = false;
 };
@@ -74,7 +64,12 @@ class gather_transfer final : public transfer {
 
 pending gather(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, std::string_view operation,
                std::span<std::byte const> mine, std::span<std::uint64_t const> counts, std::span<std::byte> all) {
-    auto const make = [&] { return std::make_shared<gathering>(operation, counts, all.size()); };
+    auto const open = [&](gathering& meeting) {
+        meeting.counts.assign(counts.begin(), counts.end());
+        if (meeting.bytes.size() < all.size()) {
+            meeting.bytes.resize(all.size());
+        }
+    };
     auto const join = [&](gathering& meeting) -> std::optional<fault> {
         if (!std::ranges::equal(meeting.counts, counts)) {
             return meeting.confusion(rank, std::string{operation}.append(" with other sizes"));
@@ -86,10 +81,8 @@ pending gather(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, 
         std::ranges::copy(mine, meeting.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
         return std::nullopt;
     };
-    // First what may throw: a rank that has come to the meeting must be able to give it up.
-    auto transfer = std::make_unique<gather_transfer>(hub, rank, all);
-    transfer->begin(hub->meet<gathering>(number, rank, operation, make, join));
-    return pending{std::move(transfer)};
+    auto* const here = hub->meet<gathering>(number, rank, operation, open, join);
+    return begun<gather_part>(std::move(hub), here, rank, all);
 }
 
 }  // namespace evenkeel::comm::threads

@@ -45,7 +45,7 @@ void hub::fail_locked(fault fault) noexcept {
         return;  // the first fault is the cause, later ones its consequences
     }
     fault_ = std::move(fault);
-    meetings_.clear();
+    open_.clear();
     for (auto& waker : wakers_) {
         waker.notify_all();
     }
@@ -54,6 +54,14 @@ void hub::fail_locked(fault fault) noexcept {
         if (auto const child = weak.lock()) {
             child->inherit(*fault_);
         }
+    }
+}
+
+void hub::leave(meeting& meeting) noexcept {
+    std::lock_guard const lock{mutex_};
+    // One that a fault has ended is used no more.
+    if (--meeting.users_ == 0 && !fault_) {
+        meetings_[meeting.kind_].free.push_back(&meeting);
     }
 }
 

@@ -24,7 +24,9 @@ namespace {
 class thread_communicator final : public communicator {
   public:
     thread_communicator(world_rank rank, std::shared_ptr<threads::hub> hub)
-        : communicator{rank, hub->topology()}, hub_{std::move(hub)} {}
+        : communicator{rank, hub->topology()}, hub_{std::move(hub)}, nothing_(size().value) {}
+
+    void require_alive() override { hub_->require_alive(rank()); }
 
   private:
     pending do_all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,
@@ -38,8 +40,7 @@ class thread_communicator final : public communicator {
     pending do_barrier(stream on) override {
         refuse_stream("barrier", on);
         return take_part("barrier", [&](std::uint64_t number) {
-            std::vector<std::uint64_t> const nothing(size().value);
-            return threads::gather(hub_, number, rank(), "barrier", {}, nothing, {});
+            return threads::gather(hub_, number, rank(), "barrier", {}, nothing_, {});
         });
     }
 
@@ -87,7 +88,8 @@ class thread_communicator final : public communicator {
     }
 
     std::shared_ptr<threads::hub> hub_;
-    std::uint64_t next_ = 0;  ///< the number of this rank's next operation
+    std::vector<std::uint64_t> nothing_;  ///< from each rank
+    std::uint64_t next_ = 0;              ///< the number of this rank's next operation
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include <evenkeel/comm/deadline.hpp>
 #include <evenkeel/comm/pending.hpp>
@@ -104,6 +105,12 @@ class communicator {
         do_abort(reason, culprit.value_or(rank_));
     }
 
+    /// Whether this communicator has ended, as far as this rank has been told. No message of its own, no operation:
+    /// for what waits for something else meanwhile.
+    ///
+    /// @throws comm::error  what has ended it.
+    virtual void require_alive() {}
+
   protected:
     communicator(world_rank rank, evenkeel::topology topology);
 
@@ -118,6 +125,7 @@ class communicator {
 
     world_rank rank_;
     evenkeel::topology topology_;
+    std::vector<std::uint64_t> counts_;  ///< where all ranks give the same
 };
 
 }  // namespace evenkeel::comm
