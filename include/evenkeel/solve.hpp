@@ -11,6 +11,7 @@
 #include <evenkeel/solve/micro_batches.hpp>
 #include <evenkeel/solve/options.hpp>
 #include <evenkeel/solve/rebalance.hpp>
+#include <evenkeel/solve/rebalance_padded.hpp>
 #include <evenkeel/solve/rebalanced.hpp>
 #include <evenkeel/solve/settle.hpp>
 #include <evenkeel/solve/wishes.hpp>

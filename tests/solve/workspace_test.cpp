@@ -15,6 +15,7 @@
 #include <evenkeel/solve/balance_padded.hpp>
 #include <evenkeel/solve/micro_batches.hpp>
 #include <evenkeel/solve/rebalance.hpp>
+#include <evenkeel/solve/rebalance_padded.hpp>
 #include <evenkeel/solve/wishes.hpp>
 
 #include "tests/support/batches.hpp"
@@ -38,7 +39,7 @@ std::size_t allocations = 0;
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace evenkeel {
+namespace evenkeel::workspace_test {
 namespace {
 
 TEST(workspace, allocates_nothing_from_the_second_batch_of_a_shape_on) {
@@ -169,6 +170,26 @@ TEST(rebalance_workspace, allocates_nothing_from_the_second_batch_of_a_shape_on)
     }
 }
 
+TEST(padded_rebalance_workspace, allocates_nothing_from_the_second_batch_of_a_shape_on) {
+    auto const home = home_layout(std::vector<std::size_t>(32, 20));
+    auto const cluster = uniform_topology({32}, {4});
+    padded_rebalance_workspace space;
+    (void)rebalance(space, std::vector<std::uint64_t>(32 * 20), home, cluster, padded_cost{});
+
+    for (std::uint64_t seed = 1; seed < 16; ++seed) {
+        auto const lengths =
+            seed % 2 == 0 ? test::mixed_batch(seed, 32, 20).lengths : test::sparse_batch(seed, 32, 20).lengths;
+        std::vector<std::uint64_t> bytes(lengths.size());
+        for (std::size_t item = 0; item < bytes.size(); ++item) {
+            bytes[item] = seed % 4 < 2 ? lengths[item] : item % 7;
+        }
+        auto const before = allocations;
+        (void)rebalance(space, lengths, home, cluster, padded_cost{},
+                        {.tolerance = seed % 3 == 0 ? 0 : 0.1, .bytes = bytes});
+        EXPECT_EQ(allocations, before) << "seed " << seed;
+    }
+}
+
 TEST(rebalance_workspace, does_not_colour_the_result) {
     rebalance_workspace space;
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
@@ -182,4 +203,4 @@ TEST(rebalance_workspace, does_not_colour_the_result) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::workspace_test
