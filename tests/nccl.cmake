@@ -11,6 +11,9 @@ add_executable(evenkeel_nccl_tests ${nccl_sources} support/nccl_double.cpp
     comm/communicator_split_test.cpp comm/all_to_all_test.cpp comm/hierarchy_test.cpp comm/lengths_test.cpp
     comm/agreement_test.cpp)
 target_compile_definitions(evenkeel_nccl_tests PRIVATE EVENKEEL_TEST_NCCL)
+set_target_properties(evenkeel_nccl_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+# They define what NCCL declares, with types of their own inside.
+set_source_files_properties(${nccl_sources} support/nccl_double.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_include_directories(evenkeel_nccl_tests PRIVATE "${PROJECT_SOURCE_DIR}/comm/include" "${PROJECT_SOURCE_DIR}/comm/src")
 target_include_directories(evenkeel_nccl_tests SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS} "${NCCL_INCLUDE_DIR}")
 target_link_libraries(evenkeel_nccl_tests PRIVATE evenkeel_test_support)

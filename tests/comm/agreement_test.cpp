@@ -11,7 +11,7 @@
 
 #include "tests/support/backends.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::agreement_test {
 namespace {
 
 template <class Backend>
@@ -82,4 +82,4 @@ TYPED_TEST(agree_on, reports_a_rank_that_does_not_come) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::agreement_test

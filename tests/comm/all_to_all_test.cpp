@@ -22,7 +22,7 @@
 #include "tests/support/counting_communicator.hpp"
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::all_to_all_test {
 namespace {
 
 using comm::all_to_all;
@@ -503,4 +503,4 @@ TYPED_TEST(all_to_all_on, reports_a_rank_that_does_not_come) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::all_to_all_test

@@ -15,7 +15,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/mailbox.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::communicator_exchange_test {
 namespace {
 
 using testing::HasSubstr;
@@ -198,9 +198,9 @@ TYPED_TEST(exchange_on, lets_other_operations_pass_while_it_is_on_its_way) {
         auto const mine = payload(to_index(world.rank()), 1);
         auto all = untouched_bytes(3);
         world.all_gather(mine, all).wait(patience);
-        auto const half = world.split(0, 0, patience);
-        mailbox inside{*half, everybody_a_little, 1};
-        exchange_and_check(*half, inside);
+        auto const inner = world.split(0, 0, patience);
+        mailbox inside{*inner, everybody_a_little, 1};
+        exchange_and_check(*inner, inside);
         exchange.wait(patience);
         box.expect_everything();
         EXPECT_EQ(all, (std::vector{payload(0, 1)[0], payload(1, 1)[0], payload(2, 1)[0]}));
@@ -364,4 +364,4 @@ TYPED_TEST(exchange_on, keeps_telling_that_the_ranks_disagree_however_often_it_i
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::communicator_exchange_test

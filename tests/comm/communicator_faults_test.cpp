@@ -14,7 +14,7 @@
 #include "tests/support/backends.hpp"
 #include "tests/support/mailbox.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::communicator_faults_test {
 namespace {
 
 using testing::HasSubstr;
@@ -194,4 +194,4 @@ TYPED_TEST(communicator_on, ends_what_is_on_its_way_when_a_rank_aborts) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::communicator_faults_test

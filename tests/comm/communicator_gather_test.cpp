@@ -14,7 +14,7 @@
 #include "tests/support/backends.hpp"
 #include "tests/support/payloads.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::communicator_gather_test {
 namespace {
 
 template <class Backend>
@@ -167,4 +167,4 @@ TYPED_TEST(barrier_on, may_be_called_again_before_it_has_been_waited_for) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::communicator_gather_test

@@ -12,7 +12,7 @@
 #include "tests/support/backends.hpp"
 #include "tests/support/mailbox.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::communicator_split_test {
 namespace {
 
 using testing::HasSubstr;
@@ -137,18 +137,18 @@ TYPED_TEST(split_on, fails_with_the_communicator_it_came_from) {
 
 TYPED_TEST(split_on, fails_alone) {
     this->run(4, [](comm::communicator& world) {
-        auto const half = world.split(static_cast<std::uint32_t>(world.rank()) / 2, 0, patience);
+        auto const pair = world.split(static_cast<std::uint32_t>(world.rank()) / 2, 0, patience);
         if (world.rank() == world_rank{3}) {
-            half->abort("enough");
+            pair->abort("enough");
         }
         if (to_index(world.rank()) >= 2) {
             static_cast<void>(error_of([&] {
                 for (comm::deadline const end = patience; !end.passed();) {
-                    half->barrier().wait(end);
+                    pair->barrier().wait(end);
                 }
             }));
         } else {
-            half->barrier().wait(patience);
+            pair->barrier().wait(patience);
         }
         world.barrier().wait(patience);
     });
@@ -166,4 +166,4 @@ TYPED_TEST(split_on, reports_a_rank_that_does_not_come) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::communicator_split_test

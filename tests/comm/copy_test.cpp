@@ -9,7 +9,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/payloads.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::copy_test {
 namespace {
 
 TEST(copy_past_caches, copies_pieces_of_any_size_from_and_to_any_address) {
@@ -44,4 +44,4 @@ TEST(copy_past_caches, copies_pieces_of_any_size_from_and_to_any_address) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::copy_test

@@ -8,7 +8,7 @@
 
 #include <evenkeel/comm/deadline.hpp>
 
-namespace evenkeel::comm {
+namespace evenkeel::comm::deadline_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -84,4 +84,4 @@ TEST(deadline, is_never_past_for_a_budget_near_the_end_of_the_clock) {
 }
 
 }  // namespace
-}  // namespace evenkeel::comm
+}  // namespace evenkeel::comm::deadline_test

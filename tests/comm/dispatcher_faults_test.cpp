@@ -17,7 +17,7 @@
 
 #include "tests/support/dispatched.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::dispatcher_faults_test {
 namespace {
 
 using testing::HasSubstr;
@@ -338,4 +338,4 @@ TYPED_TEST(dispatcher_fault_on, goes_on_after_outputs_that_do_not_fit) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::dispatcher_faults_test

@@ -12,7 +12,7 @@
 
 #include "tests/support/dispatched.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::dispatcher_record_test {
 namespace {
 
 using testing::HasSubstr;
@@ -113,4 +113,4 @@ TYPED_TEST(replayed_step_on, is_refused_where_it_was_made_by_another_job) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::dispatcher_record_test

@@ -19,7 +19,7 @@
 #include "tests/support/dispatched.hpp"
 #include "tests/support/steps.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::dispatcher_test {
 namespace {
 
 template <class Backend>
@@ -333,4 +333,4 @@ TYPED_TEST(dispatcher_on, needs_no_byte_of_room_where_nothing_arrives) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::dispatcher_test

@@ -8,7 +8,7 @@
 
 #include <evenkeel/comm/error.hpp>
 
-namespace evenkeel::comm {
+namespace evenkeel::comm::error_test {
 namespace {
 
 static_assert(std::derived_from<error, std::runtime_error>);
@@ -33,4 +33,4 @@ TEST(error, names_the_peer_that_caused_it) {
 }
 
 }  // namespace
-}  // namespace evenkeel::comm
+}  // namespace evenkeel::comm::error_test

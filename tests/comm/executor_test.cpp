@@ -22,7 +22,7 @@
 #include "tests/support/schedules.hpp"
 #include "tests/support/towers.hpp"
 
-namespace evenkeel {
+namespace evenkeel::executor_test {
 namespace {
 
 using test::on_ranks;
@@ -369,4 +369,4 @@ TYPED_TEST(pipeline_executor_on, refuses_pipelines_that_are_not_the_same_everywh
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::executor_test

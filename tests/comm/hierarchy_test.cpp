@@ -23,7 +23,7 @@
 #include "tests/support/mailbox.hpp"
 #include "tests/support/traffics.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::hierarchy_test {
 namespace {
 
 using comm::hierarchy;
@@ -347,4 +347,4 @@ TYPED_TEST(hierarchy_on, works_on_one_rank_and_on_one_node) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::hierarchy_test

@@ -13,7 +13,7 @@
 #include "tests/support/backends.hpp"
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::lengths_test {
 namespace {
 
 using testing::ElementsAre;
@@ -120,4 +120,4 @@ TYPED_TEST(all_gather_lengths_on, names_the_rank_that_counts_other_phases_than_m
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::lengths_test

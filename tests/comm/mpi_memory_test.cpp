@@ -16,7 +16,7 @@
 #include "tests/support/mailbox.hpp"
 #include "tests/support/scarce_memory.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::mpi_memory_test {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(mpi_without_memory, fails_together_in_a_split) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::mpi_memory_test

@@ -17,7 +17,7 @@
 #include "tests/support/backends.hpp"
 #include "tests/support/mailbox.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::mpi_test {
 namespace {
 
 using testing::HasSubstr;
@@ -403,4 +403,4 @@ TEST(mpi_finalized, is_refused_and_leaves_communicators_to_be_destroyed) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::mpi_test

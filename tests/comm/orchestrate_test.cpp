@@ -23,7 +23,7 @@
 #include "tests/support/payloads.hpp"
 #include "tests/support/steps.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::orchestrate_test {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -297,4 +297,4 @@ TYPED_TEST(orchestrate_on, needs_no_message_to_agree) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::orchestrate_test

@@ -18,7 +18,7 @@
 #include "tests/support/backends.hpp"
 #include "tests/support/mailbox.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::pending_test {
 namespace {
 
 using testing::HasSubstr;
@@ -213,4 +213,4 @@ TYPED_TEST(pending_on, is_never_late_when_it_is_complete) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::pending_test

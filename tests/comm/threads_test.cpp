@@ -18,7 +18,7 @@
 #include "tests/support/backends.hpp"
 #include "tests/support/mailbox.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::threads_test {
 namespace {
 
 using comm::communicator;
@@ -266,4 +266,4 @@ TEST(run_threads, says_what_each_of_two_ranks_calls_where_they_do_not_meet) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::threads_test

@@ -24,7 +24,7 @@ if(WAY STREQUAL "make")
     cmake_path(GET library PARENT_PATH libraries)
     list(JOIN programs " " names)
     execute_process(
-        COMMAND "${MAKE}" -C "${FOLDER}/trainer" "EVENKEEL=${PACKAGE}" "LIBRARIES=${libraries}" "PROGRAMS=${names}"
+        COMMAND "${MAKE}" -j 2 -C "${FOLDER}/trainer" "EVENKEEL=${PACKAGE}" "LIBRARIES=${libraries}" "PROGRAMS=${names}"
             "CXX=${CXX}" "MPICXX=${MPICXX}" "CXXFLAGS=${FLAGS}"
         COMMAND_ERROR_IS_FATAL ANY)
     set(built "${FOLDER}/trainer")

@@ -8,7 +8,7 @@
 
 #include <evenkeel/core/checked.hpp>
 
-namespace evenkeel {
+namespace evenkeel::checked_test {
 namespace {
 
 constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
@@ -42,4 +42,4 @@ TEST(checked_multiply, refuses_to_wrap) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::checked_test

@@ -8,7 +8,7 @@
 
 #include <evenkeel/core/errors.hpp>
 
-namespace evenkeel {
+namespace evenkeel::errors_test {
 namespace {
 
 template <class Found>
@@ -56,4 +56,4 @@ TEST(element, names_one_element_of_an_argument) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::errors_test

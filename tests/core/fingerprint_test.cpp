@@ -13,7 +13,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::fingerprint_test {
 namespace {
 
 template <class Value>
@@ -127,4 +127,4 @@ TEST_P(fingerprint_law, differs_after_any_change_to_a_layout) {
 INSTANTIATE_TEST_SUITE_P(seeds, fingerprint_law, testing::Range(0u, 50u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::fingerprint_test

@@ -10,7 +10,7 @@
 
 #include <evenkeel/core/grid.hpp>
 
-namespace evenkeel {
+namespace evenkeel::grid_test {
 namespace {
 
 auto refuses(std::string const& message) { return testing::ThrowsMessage<std::invalid_argument>(message); }
@@ -133,4 +133,4 @@ TEST(grid, refuses_ranks_and_coordinates_outside_it) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::grid_test

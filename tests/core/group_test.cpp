@@ -12,7 +12,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::group_test {
 namespace {
 
 using ranks_of = std::vector<std::uint32_t>;
@@ -104,4 +104,4 @@ TEST(require_group, accepts_the_random_groups_of_these_tests) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::group_test

@@ -7,7 +7,7 @@
 
 #include <evenkeel/core/ids.hpp>
 
-namespace evenkeel {
+namespace evenkeel::ids_test {
 namespace {
 
 static_assert(evenkeel::to_index(evenkeel::rank_id{3}) == std::size_t{3});
@@ -37,4 +37,4 @@ TEST(ids, compare_by_position) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::ids_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel {
+namespace evenkeel::infeasible_test {
 namespace {
 
 TEST(infeasible, says_which_wish_and_how_much_is_missing) {
@@ -29,4 +29,4 @@ TEST(infeasible, counts_one_as_one_and_says_at_least_where_counting_ends) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::infeasible_test

@@ -15,7 +15,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::layout_test {
 namespace {
 
 place at(std::uint32_t rank, std::uint32_t micro_batch, std::uint32_t position) {
@@ -187,4 +187,4 @@ TEST_P(layout_law, every_item_is_where_the_plan_lists_it) {
 INSTANTIATE_TEST_SUITE_P(seeds, layout_law, testing::Range(0u, 200u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::layout_test

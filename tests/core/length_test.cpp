@@ -12,7 +12,7 @@
 
 #include <evenkeel/core/length.hpp>
 
-namespace evenkeel {
+namespace evenkeel::length_test {
 namespace {
 
 static_assert(sample_length<std::int8_t> && sample_length<std::uint8_t> && sample_length<short> && sample_length<int>);
@@ -170,4 +170,4 @@ TEST(whole_length, takes_a_long_double_as_the_nearest_double) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::length_test

@@ -11,7 +11,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::members_test {
 namespace {
 
 using ids = std::vector<std::uint32_t>;
@@ -78,4 +78,4 @@ TEST(require_shape, names_the_first_instance_that_does_not_fit) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::members_test

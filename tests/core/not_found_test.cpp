@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel {
+namespace evenkeel::not_found_test {
 namespace {
 
 TEST(not_found, carries_the_nearest_attempt_and_what_it_misses) {
@@ -18,4 +18,4 @@ TEST(not_found, carries_the_nearest_attempt_and_what_it_misses) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::not_found_test

@@ -11,7 +11,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::partition_test {
 namespace {
 
 auto moving(plan plan, std::size_t count) {
@@ -108,4 +108,4 @@ TEST_P(require_partition_law, accepts_every_partition_and_refuses_any_single_cha
 INSTANTIATE_TEST_SUITE_P(seeds, require_partition_law, testing::Range(0u, 50u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::partition_test

@@ -9,7 +9,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::plan_test {
 namespace {
 
 using items = std::vector<std::uint32_t>;
@@ -59,4 +59,4 @@ TEST(plan, differs_where_the_order_or_the_cut_differs) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::plan_test

@@ -6,7 +6,7 @@
 
 #include <evenkeel/core/quality.hpp>
 
-namespace evenkeel {
+namespace evenkeel::quality_test {
 namespace {
 
 TEST(quality, has_no_gap_where_the_busiest_rank_meets_the_bound) {
@@ -50,4 +50,4 @@ TEST(quality, holds_at_the_end_of_the_number_range) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::quality_test

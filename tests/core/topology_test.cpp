@@ -6,7 +6,7 @@
 
 #include <evenkeel/core/topology.hpp>
 
-namespace evenkeel {
+namespace evenkeel::topology_test {
 namespace {
 
 TEST(uniform_topology, fills_nodes_with_consecutive_ranks) {
@@ -50,4 +50,4 @@ TEST(topology, counts_nodes_of_any_size_in_any_order) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::topology_test

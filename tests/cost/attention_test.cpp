@@ -11,7 +11,7 @@
 #include <evenkeel/core/length.hpp>
 #include <evenkeel/cost/attention.hpp>
 
-namespace evenkeel {
+namespace evenkeel::attention_test {
 namespace {
 
 constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
@@ -76,4 +76,4 @@ TEST(attention_cost, compares_by_its_coefficients) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::attention_test

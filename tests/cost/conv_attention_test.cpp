@@ -9,7 +9,7 @@
 #include <evenkeel/cost/conv_attention.hpp>
 #include <evenkeel/cost/padded_model.hpp>
 
-namespace evenkeel {
+namespace evenkeel::conv_attention_test {
 namespace {
 
 constexpr conv_attention_cost model{.padded = 6144, .linear = 24576, .quadratic = 1};
@@ -39,4 +39,4 @@ TEST(conv_attention_cost, compares_by_its_coefficients) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::conv_attention_test

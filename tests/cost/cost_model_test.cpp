@@ -6,7 +6,7 @@
 
 #include <evenkeel/cost.hpp>
 
-namespace evenkeel {
+namespace evenkeel::cost_model_test {
 namespace {
 
 struct table_cost {
@@ -57,4 +57,4 @@ TEST(cost_model, costs_nothing_for_an_absent_item_and_never_less_for_a_longer_on
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::cost_model_test

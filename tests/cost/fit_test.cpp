@@ -14,7 +14,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel {
+namespace evenkeel::fit_test {
 namespace {
 
 /// Batches of `samples` lengths each, as a rank draws them: many short, few long.
@@ -219,4 +219,4 @@ TEST(quantise, refuses_what_would_not_be_the_cost_any_more) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::fit_test

@@ -8,7 +8,7 @@
 
 #include <evenkeel/cost/linear.hpp>
 
-namespace evenkeel {
+namespace evenkeel::linear_test {
 namespace {
 
 constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
@@ -35,4 +35,4 @@ TEST(linear_cost, compares_by_its_coefficient) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::linear_test

@@ -9,7 +9,7 @@
 
 #include <evenkeel/cost.hpp>
 
-namespace evenkeel {
+namespace evenkeel::load_of_test {
 namespace {
 
 using lengths_of = std::vector<std::uint64_t>;
@@ -49,4 +49,4 @@ TEST(load_of, refuses_to_wrap) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::load_of_test

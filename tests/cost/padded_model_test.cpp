@@ -5,7 +5,7 @@
 
 #include <evenkeel/cost.hpp>
 
-namespace evenkeel {
+namespace evenkeel::padded_model_test {
 namespace {
 
 struct blocks_cost {
@@ -43,4 +43,4 @@ TEST(padded_model, weighs_nothing_for_an_absent_item_and_never_less_for_a_longer
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::padded_model_test

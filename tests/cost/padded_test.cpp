@@ -10,7 +10,7 @@
 #include <evenkeel/cost/padded.hpp>
 #include <evenkeel/cost/padded_model.hpp>
 
-namespace evenkeel {
+namespace evenkeel::padded_test {
 namespace {
 
 constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
@@ -48,4 +48,4 @@ TEST(padded_cost, compares_by_its_coefficients) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::padded_test

@@ -9,7 +9,7 @@
 #include <evenkeel/cost/linear.hpp>
 #include <evenkeel/cost/rounded.hpp>
 
-namespace evenkeel {
+namespace evenkeel::rounded_test {
 namespace {
 
 static_assert(cost_model<rounded_cost<attention_cost>>);
@@ -38,4 +38,4 @@ TEST(rounded_cost, is_the_cost_of_what_is_run) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::rounded_test

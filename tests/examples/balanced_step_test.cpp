@@ -12,7 +12,7 @@
 #include <evenkeel/comm/threads.hpp>
 #include <evenkeel/core/topology.hpp>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::balanced_step_test {
 namespace {
 
 struct ran {
@@ -141,4 +141,4 @@ TEST(balance_step, moves_nothing_where_nobody_has_anything) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::balanced_step_test

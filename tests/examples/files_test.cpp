@@ -13,7 +13,7 @@
 #include "examples/support/input_error.hpp"
 #include "tests/examples/temporary_folder.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -125,4 +125,4 @@ TEST(output_file, leaves_the_old_file_and_nothing_else_when_there_is_no_room) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::files_test

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::json_text_test {
 namespace {
 
 using json = nlohmann::ordered_json;
@@ -36,4 +36,4 @@ TEST(json_text, keeps_long_lists_of_numbers_together) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::json_text_test

@@ -10,7 +10,7 @@
 #include "examples/support/input_error.hpp"
 #include "temporary_folder.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::json_value_test {
 namespace {
 
 json_value parsed(std::string_view text) { return json_value::parse(text, "t.json"); }
@@ -104,4 +104,4 @@ TEST(json_value, reads_files_and_says_which_it_cannot) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::json_value_test

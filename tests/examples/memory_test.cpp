@@ -10,7 +10,7 @@
 #include "examples/support/input_error.hpp"
 #include "tests/examples/temporary_folder.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::memory_test {
 namespace {
 
 TEST(require_memory, lets_small_work_pass_and_says_how_much_too_large_the_other_is) {
@@ -37,4 +37,4 @@ TEST(require_memory_for_step, counts_payload_and_samples) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::memory_test

@@ -13,7 +13,7 @@
 #include "examples/support/tri_modal.hpp"
 #include "tests/examples/temporary_folder.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::options_test {
 namespace {
 
 options parsed(std::vector<std::string> const& words) {
@@ -242,4 +242,4 @@ TEST(read_or_generate, makes_up_as_many_rows_as_are_drawn_and_never_too_many) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::options_test

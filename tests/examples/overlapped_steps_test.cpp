@@ -12,7 +12,7 @@
 #include <evenkeel/comm/threads.hpp>
 #include <evenkeel/core/topology.hpp>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::overlapped_steps_test {
 namespace {
 
 /// Two samples per rank and step; the first phase has nothing in them on rank 0.
@@ -63,4 +63,4 @@ TEST(waits_report, lists_every_rank) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::overlapped_steps_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::payload_test {
 namespace {
 
 std::vector<std::byte> payload(std::size_t size, std::uint64_t sample, std::uint64_t phase) {
@@ -46,4 +46,4 @@ TEST(payload, counts_each_changed_byte) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::payload_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::phases_test {
 namespace {
 
 using lengths = std::vector<std::uint64_t>;
@@ -76,4 +76,4 @@ TEST(heaviest_step, is_what_the_drawn_rows_add_up_to) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::phases_test

@@ -18,7 +18,7 @@
 #include "examples/support/plan_presets.hpp"
 #include "temporary_folder.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::plan_json_test {
 namespace {
 
 using json = nlohmann::ordered_json;
@@ -215,4 +215,4 @@ TEST(plan_json, has_null_where_nobody_knows_how_long_colocation_takes) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::plan_json_test

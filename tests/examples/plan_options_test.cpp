@@ -13,7 +13,7 @@
 #include "examples/support/plan_json.hpp"
 #include "temporary_folder.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::plan_options_test {
 namespace {
 
 cluster_options parse_words(std::vector<std::string> const& words) {
@@ -73,4 +73,4 @@ TEST(plan_options, explain_themselves) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::plan_options_test

@@ -13,7 +13,7 @@
 
 #include "examples/support/plan_presets.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::plan_plot_test {
 namespace {
 
 std::size_t count(std::string_view text, std::string_view part) {
@@ -89,4 +89,4 @@ TEST_P(plan_plot_of_nodes, stays_small) {
 INSTANTIATE_TEST_SUITE_P(nodes, plan_plot_of_nodes, testing::Values(1, 3, 8, 31, 128, 500, 2100));
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::plan_plot_test

@@ -12,7 +12,7 @@
 
 #include <evenkeel/parallel/plan_cluster.hpp>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::plan_presets_test {
 namespace {
 
 using testing::Each;
@@ -89,4 +89,4 @@ TEST(plan_presets, of_the_evaluation_beat_colocation_as_far_as_the_paper_says_or
 TEST(plan_presets, may_be_ones_that_colocation_wins) { EXPECT_TRUE(planned("mllm_8b").colocation_wins()); }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::plan_presets_test

@@ -9,7 +9,7 @@
 
 #include <evenkeel/parallel/plan_cluster.hpp>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::plan_report_test {
 namespace {
 
 using testing::HasSubstr;
@@ -78,4 +78,4 @@ TEST(plan_report, says_when_nobody_knows_how_long_colocation_takes) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::plan_report_test

@@ -11,7 +11,7 @@
 
 #include "examples/support/text.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::plot_test {
 namespace {
 
 std::size_t occurrences(std::string_view text, std::string_view what) {
@@ -83,7 +83,7 @@ TEST(plot, escapes_whatever_a_column_is_called) {
 }
 
 TEST(plot, draws_phases_without_load_or_rank) {
-    EXPECT_TRUE(is_well_formed(to_svg({})));
+    EXPECT_TRUE(is_well_formed(to_svg(loads_plot{})));
     EXPECT_TRUE(is_well_formed(to_svg({.phases = {{.name = "none"}}})));
     EXPECT_TRUE(is_well_formed(to_svg({.phases = {{.name = "zero", .before = {0, 0}, .after = {0, 0}}}})));
 }
@@ -129,4 +129,4 @@ TEST(plot, loses_no_peak_among_many_ranks) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::plot_test

@@ -10,7 +10,7 @@
 
 #include "examples/support/input_error.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::program_test {
 namespace {
 
 struct outcome {
@@ -68,4 +68,4 @@ TEST(program, prints_help_on_stdout_and_runs_nothing) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::program_test

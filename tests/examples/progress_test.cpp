@@ -8,13 +8,13 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::progress_test {
 namespace {
 
 using namespace std::chrono_literals;
 
 /// A terminal whose clock is set by hand.
-struct screen {
+struct fake_screen {
     std::string drawn;
     std::chrono::steady_clock::duration time = 0s;
 
@@ -26,7 +26,7 @@ struct screen {
 };
 
 TEST(progress, stays_away_from_short_work) {
-    auto screen = examples::screen{};
+    auto screen = fake_screen{};
     {
         auto bar = progress{"steps", 10, screen.output()};
         screen.time = 900ms;
@@ -36,7 +36,7 @@ TEST(progress, stays_away_from_short_work) {
 }
 
 TEST(progress, appears_after_a_second_and_is_gone_at_the_end) {
-    auto screen = examples::screen{};
+    auto screen = fake_screen{};
     {
         auto bar = progress{"steps", 10, screen.output()};
         screen.time = 2s;
@@ -47,7 +47,7 @@ TEST(progress, appears_after_a_second_and_is_gone_at_the_end) {
 }
 
 TEST(progress, never_appears_where_there_is_no_terminal) {
-    auto screen = examples::screen{};
+    auto screen = fake_screen{};
     {
         auto bar = progress{"steps", 10, screen.output(false)};
         screen.time = 10s;
@@ -57,7 +57,7 @@ TEST(progress, never_appears_where_there_is_no_terminal) {
 }
 
 TEST(progress, draws_ten_times_a_second_at_most) {
-    auto screen = examples::screen{};
+    auto screen = fake_screen{};
     auto bar = progress{"steps", 1000, screen.output()};
     screen.time = 2s;
     for (auto i = 0; i < 100; ++i) {
@@ -70,7 +70,7 @@ TEST(progress, draws_ten_times_a_second_at_most) {
 }
 
 TEST(progress, is_never_more_than_done) {
-    auto screen = examples::screen{};
+    auto screen = fake_screen{};
     auto bar = progress{"steps", 0, screen.output()};
     screen.time = 2s;
     bar.advance(7);
@@ -78,7 +78,7 @@ TEST(progress, is_never_more_than_done) {
 }
 
 TEST(progress, counts_from_many_threads) {
-    auto screen = examples::screen{};
+    auto screen = fake_screen{};
     auto bar = progress{"steps", 4001, screen.output()};
     auto threads = std::vector<std::thread>{};
     for (auto i = 0; i < 4; ++i) {
@@ -97,4 +97,4 @@ TEST(progress, counts_from_many_threads) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::progress_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::random_test {
 namespace {
 
 TEST(splitmix64, gives_the_published_sequence) {
@@ -61,4 +61,4 @@ TEST(random_source, draws_a_normal_with_mean_0_and_deviation_1) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::random_test

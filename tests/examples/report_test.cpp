@@ -10,7 +10,7 @@
 
 #include "examples/support/text.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::report_test {
 namespace {
 
 report example() {
@@ -154,4 +154,4 @@ TEST(report, is_json_even_without_a_phase) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::report_test

@@ -15,7 +15,7 @@
 #include "examples/support/input_error.hpp"
 #include "tests/examples/temporary_folder.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::schedule_options_test {
 namespace {
 
 schedule_options parse(std::vector<std::string> const& words) {
@@ -121,4 +121,4 @@ TEST(schedule_options, refuse_to_write_two_results_to_one_file) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::schedule_options_test

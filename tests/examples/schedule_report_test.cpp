@@ -12,7 +12,7 @@
 #include <evenkeel/pipeline/interleaved.hpp>
 #include <evenkeel/pipeline/simulate.hpp>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::schedule_report_test {
 namespace {
 
 using nlohmann::json;
@@ -65,4 +65,4 @@ TEST(schedule_report, gives_people_a_row_per_stage) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::schedule_report_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::summary_test {
 namespace {
 
 /// A step of 2 ranks with a total load of 20: `before` and `after` are the largest loads, `bound` the lower bound.
@@ -84,4 +84,4 @@ TEST(summary, keeps_the_loads_of_the_first_step_to_be_drawn) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::summary_test

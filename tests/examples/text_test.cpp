@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::text_test {
 namespace {
 
 TEST(text, knows_utf_8_from_other_bytes) {
@@ -57,4 +57,4 @@ TEST(text, names_sizes_as_a_person_would) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::text_test

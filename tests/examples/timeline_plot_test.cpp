@@ -12,7 +12,7 @@
 #include <evenkeel/pipeline/distmm_pipe.hpp>
 #include <evenkeel/pipeline/simulate.hpp>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::timeline_plot_test {
 namespace {
 
 std::size_t count(std::string_view text, std::string_view part) {
@@ -72,4 +72,4 @@ TEST(timeline_plot, of_nothing_is_a_picture) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::timeline_plot_test

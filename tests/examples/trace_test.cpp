@@ -15,7 +15,7 @@
 #include "examples/support/random.hpp"
 #include "tests/examples/temporary_folder.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::trace_test {
 namespace {
 
 using lengths = std::vector<std::uint64_t>;
@@ -271,4 +271,4 @@ TEST(trace, reads_every_real_trace) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::trace_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::tri_modal_test {
 namespace {
 
 TEST(tri_modal, makes_rows_of_text_image_and_audio) {
@@ -55,4 +55,4 @@ TEST(tri_modal, has_the_marginals_it_promises) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::tri_modal_test

@@ -11,7 +11,7 @@
 #include "examples/support/tri_modal.hpp"
 #include "tests/examples/temporary_folder.hpp"
 
-namespace evenkeel::examples {
+namespace evenkeel::examples::workloads_test {
 namespace {
 
 TEST(workload, is_there_under_every_name_and_depends_on_the_seed_alone) {
@@ -60,4 +60,4 @@ TEST(workload, says_which_names_there_are) {
 }
 
 }  // namespace
-}  // namespace evenkeel::examples
+}  // namespace evenkeel::examples::workloads_test

@@ -15,7 +15,7 @@
 #include "tests/support/layouts.hpp"
 #include "tests/support/steps.hpp"
 
-namespace evenkeel {
+namespace evenkeel::assembly_test {
 namespace {
 
 using sizes = std::vector<std::uint64_t>;
@@ -146,4 +146,4 @@ TEST_P(assembly_law, covers_every_token_of_memory_once_and_lists_outputs_as_they
 INSTANTIATE_TEST_SUITE_P(seeds, assembly_law, testing::Range(0u, 200u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::assembly_test

@@ -14,7 +14,7 @@
 #include "tests/support/layouts.hpp"
 #include "tests/support/steps.hpp"
 
-namespace evenkeel {
+namespace evenkeel::bound_test {
 namespace {
 
 using sizes = std::vector<std::uint64_t>;
@@ -147,4 +147,4 @@ TEST_P(bound_law, is_never_above_what_the_best_of_all_layouts_moves) {
 INSTANTIATE_TEST_SUITE_P(seeds, bound_law, testing::Range(0u, 300u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::bound_test

@@ -11,7 +11,7 @@
 #include "tests/support/layouts.hpp"
 #include "tests/support/steps.hpp"
 
-namespace evenkeel {
+namespace evenkeel::loss_test {
 namespace {
 
 using sizes = std::vector<std::uint64_t>;
@@ -77,4 +77,4 @@ TEST_P(loss_law, weighted_means_of_micro_batches_average_to_the_global_mean) {
 INSTANTIATE_TEST_SUITE_P(seeds, loss_law, testing::Range(0u, 200u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::loss_test

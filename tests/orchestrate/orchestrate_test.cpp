@@ -20,7 +20,7 @@
 #include "tests/support/layouts.hpp"
 #include "tests/support/steps.hpp"
 
-namespace evenkeel {
+namespace evenkeel::orchestrate_test {
 namespace {
 
 using ids = std::vector<std::uint32_t>;
@@ -399,4 +399,4 @@ TEST_P(orchestrate_law, the_composed_exchange_moves_no_more_than_going_home_in_b
 INSTANTIATE_TEST_SUITE_P(seeds, orchestrate_law, testing::Range(0u, 150u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::orchestrate_test

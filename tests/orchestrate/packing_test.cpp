@@ -13,7 +13,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::packing_test {
 namespace {
 
 using ids = std::vector<std::uint32_t>;
@@ -73,4 +73,4 @@ TEST(packed, refuses_lengths_of_other_items) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::packing_test

@@ -15,7 +15,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel {
+namespace evenkeel::allocate_test {
 namespace {
 
 using testing::ElementsAre;
@@ -189,4 +189,4 @@ TEST_P(allocate_law, is_the_best_of_every_combination) {
 INSTANTIATE_TEST_SUITE_P(hundreds, allocate_law, testing::Range<std::uint64_t>(0, 10));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::allocate_test

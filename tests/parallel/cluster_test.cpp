@@ -10,7 +10,7 @@
 
 #include "builders.hpp"
 
-namespace evenkeel {
+namespace evenkeel::cluster_test {
 namespace {
 
 std::string refusal(cluster const& bad) {
@@ -63,4 +63,4 @@ TEST(cluster, is_refused_where_nothing_could_run) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::cluster_test

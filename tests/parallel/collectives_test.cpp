@@ -3,7 +3,7 @@
 
 #include <evenkeel/parallel/collectives.hpp>
 
-namespace evenkeel {
+namespace evenkeel::collectives_test {
 namespace {
 
 constexpr cluster slow{.nodes = 4,
@@ -42,4 +42,4 @@ TEST(packed, fills_nodes) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::collectives_test

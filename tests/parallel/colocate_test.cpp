@@ -7,7 +7,7 @@
 
 #include "builders.hpp"
 
-namespace evenkeel {
+namespace evenkeel::colocate_test {
 namespace {
 
 std::optional<colocated_plan> colocated(multimodal_model const& model, cluster const& cluster, std::uint64_t per_sync,
@@ -128,4 +128,4 @@ TEST(colocate, spans_whole_nodes_where_a_node_is_too_small) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::colocate_test

@@ -6,7 +6,7 @@
 
 #include "builders.hpp"
 
-namespace evenkeel {
+namespace evenkeel::communication_test {
 namespace {
 
 using testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(least_communication, is_what_cannot_be_avoided) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::communication_test

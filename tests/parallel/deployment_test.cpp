@@ -8,7 +8,7 @@
 
 #include "builders.hpp"
 
-namespace evenkeel {
+namespace evenkeel::deployment_test {
 namespace {
 
 TEST(samples_of, cuts_a_sync_into_shares_that_differ_by_one) {
@@ -60,4 +60,4 @@ TEST(require_placement, refuses_what_is_missing_taken_twice_or_beyond) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::deployment_test

@@ -6,7 +6,7 @@
 
 #include <evenkeel/parallel/in_flight.hpp>
 
-namespace evenkeel {
+namespace evenkeel::in_flight_test {
 namespace {
 
 using testing::ElementsAre;
@@ -42,4 +42,4 @@ TEST(in_flight, counts_a_second_group_where_the_next_model_works_on_the_first) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::in_flight_test

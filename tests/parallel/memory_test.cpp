@@ -9,7 +9,7 @@
 
 #include "builders.hpp"
 
-namespace evenkeel {
+namespace evenkeel::memory_test {
 namespace {
 
 constexpr memory_figures tower{.gpu = 16e9, .fixed = 12e9, .activation = 1e9};
@@ -112,4 +112,4 @@ TEST(stage_bytes, follow_uneven_stages) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::memory_test

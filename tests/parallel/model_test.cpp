@@ -11,7 +11,7 @@
 
 #include "builders.hpp"
 
-namespace evenkeel {
+namespace evenkeel::model_test {
 namespace {
 
 using testing::ElementsAre;
@@ -164,4 +164,4 @@ TEST(interaction, is_refused_where_it_is_no_amount) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::model_test

@@ -9,7 +9,7 @@
 
 #include "builders.hpp"
 
-namespace evenkeel {
+namespace evenkeel::partition_candidates_test {
 namespace {
 
 using testing::Each;
@@ -129,4 +129,4 @@ TEST(partition_candidates, cost_gpu_seconds_of_a_full_pipeline) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::partition_candidates_test

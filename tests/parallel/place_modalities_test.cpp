@@ -15,7 +15,7 @@
 #include "naive_score.hpp"
 #include "random_deployments.hpp"
 
-namespace evenkeel {
+namespace evenkeel::place_modalities_test {
 namespace {
 
 /// Placed, scored, and checked to keep every tensor-parallel group within a node.
@@ -222,4 +222,4 @@ TEST(block_search, takes_large_blocks_for_small_ones) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::place_modalities_test

@@ -17,7 +17,7 @@
 #include "builders.hpp"
 #include "tests/support/batches.hpp"
 
-namespace evenkeel {
+namespace evenkeel::plan_cluster_test {
 namespace {
 
 using testing::Each;
@@ -482,4 +482,4 @@ TEST(plan_cluster, names_what_cannot_be) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::plan_cluster_test

@@ -7,7 +7,7 @@
 
 #include "builders.hpp"
 
-namespace evenkeel {
+namespace evenkeel::replica_seconds_test {
 namespace {
 
 /// A stack that takes three seconds per micro-batch and stage, whatever its size.
@@ -75,4 +75,4 @@ TEST(tensor_seconds, are_four_all_reduces_per_layer_of_what_is_not_measured) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::replica_seconds_test

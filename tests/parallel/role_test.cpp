@@ -5,7 +5,7 @@
 
 #include "builders.hpp"
 
-namespace evenkeel {
+namespace evenkeel::role_test {
 namespace {
 
 multimodal_model towers(interaction_kind kind) {
@@ -47,4 +47,4 @@ TEST(roles, without_features_cost_nothing) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::role_test

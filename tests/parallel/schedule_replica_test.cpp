@@ -10,7 +10,7 @@
 #include "builders.hpp"
 #include "tests/support/batches.hpp"
 
-namespace evenkeel {
+namespace evenkeel::schedule_replica_test {
 namespace {
 
 replica_schedule scheduled(submodule const& of, parallelism cut, std::size_t replicas, std::uint64_t per_sync,
@@ -106,4 +106,4 @@ TEST(schedule_replica, is_as_fast_as_any_size_it_may_choose) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::schedule_replica_test

@@ -15,7 +15,7 @@
 #include "naive_score.hpp"
 #include "random_deployments.hpp"
 
-namespace evenkeel {
+namespace evenkeel::score_test {
 namespace {
 
 std::vector<world_rank> gpus(std::vector<std::uint32_t> const& numbers) {
@@ -182,4 +182,4 @@ TEST(score, of_any_placement_is_what_the_documentation_says) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::score_test

@@ -13,7 +13,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel {
+namespace evenkeel::stages_test {
 namespace {
 
 using testing::ElementsAre;
@@ -98,4 +98,4 @@ TEST(split_stages, shares_a_stack_by_its_weights) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::stages_test

@@ -8,7 +8,7 @@
 
 #include <evenkeel/parallel/time_model.hpp>
 
-namespace evenkeel {
+namespace evenkeel::time_model_test {
 namespace {
 
 using testing::HasSubstr;
@@ -67,4 +67,4 @@ TEST(time_model, is_refused_where_it_is_no_time) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::time_model_test

@@ -13,7 +13,7 @@
 
 #include "tests/support/schedules.hpp"
 
-namespace evenkeel {
+namespace evenkeel::builders_test {
 namespace {
 
 using test::drawn_row;
@@ -127,4 +127,4 @@ TEST(builders, refuse_a_pipeline_without_stages) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::builders_test

@@ -15,7 +15,7 @@
 #include <evenkeel/pipeline/distmm_pipe.hpp>
 #include <evenkeel/pipeline/simulate.hpp>
 
-namespace evenkeel {
+namespace evenkeel::chrome_trace_test {
 namespace {
 
 using nlohmann::json;
@@ -144,4 +144,4 @@ TEST(to_chrome_trace, refuses_what_belongs_to_other_pipelines) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::chrome_trace_test

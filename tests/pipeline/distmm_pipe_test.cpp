@@ -11,7 +11,7 @@
 
 #include "tests/support/schedules.hpp"
 
-namespace evenkeel {
+namespace evenkeel::distmm_pipe_test {
 namespace {
 
 using test::drawn_row;
@@ -86,4 +86,4 @@ TEST(distmm_pipe, refuses_numbers_that_make_no_schedule) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::distmm_pipe_test

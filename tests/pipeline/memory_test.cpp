@@ -17,7 +17,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel {
+namespace evenkeel::memory_test {
 namespace {
 
 std::vector<memory_use> use_of(schedule const& drawn, pipeline_memory const& sizes) {
@@ -158,4 +158,4 @@ TEST(memory_of, refuses_sizes_and_timelines_of_other_schedules) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::memory_test

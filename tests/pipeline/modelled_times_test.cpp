@@ -19,7 +19,7 @@
 #include "tests/parallel/builders.hpp"
 #include "tests/support/batches.hpp"
 
-namespace evenkeel {
+namespace evenkeel::modelled_times_test {
 namespace {
 
 using testing::DoubleEq;
@@ -222,4 +222,4 @@ TEST(modelled_times, refuse_what_the_model_does_not_know) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::modelled_times_test

@@ -6,7 +6,7 @@
 #include <evenkeel/pipeline/pytorch_csv.hpp>
 #include <evenkeel/pipeline/zero_bubble.hpp>
 
-namespace evenkeel {
+namespace evenkeel::pytorch_csv_test {
 namespace {
 
 TEST(to_pytorch_csv, writes_a_row_per_device) {
@@ -33,4 +33,4 @@ TEST(to_pytorch_csv, writes_an_empty_row_for_a_device_without_work) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::pytorch_csv_test

@@ -16,7 +16,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel {
+namespace evenkeel::search_test {
 namespace {
 
 /// A stage that takes `launch` for every micro-batch and one unit for every sample forward, two backward.
@@ -138,4 +138,4 @@ TEST(search_groups, refuses_sizes_that_cannot_be_cut_from_the_batch) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::search_test

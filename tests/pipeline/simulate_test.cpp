@@ -21,7 +21,7 @@
 #include "tests/support/schedule_generator.hpp"
 #include "tests/support/schedules.hpp"
 
-namespace evenkeel {
+namespace evenkeel::simulate_test {
 namespace {
 
 using peaks = std::vector<std::size_t>;
@@ -347,4 +347,4 @@ TEST(simulate, gives_the_same_for_three_large_pipelines_again) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::simulate_test

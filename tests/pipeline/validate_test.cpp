@@ -21,7 +21,7 @@
 #include "tests/support/schedule_generator.hpp"
 #include "tests/support/schedules.hpp"
 
-namespace evenkeel {
+namespace evenkeel::validate_test {
 namespace {
 
 using enum instruction_kind;
@@ -255,4 +255,4 @@ TEST(faults_of, refuses_exactly_the_swaps_after_which_devices_cannot_come_to_the
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::validate_test

@@ -19,7 +19,7 @@
 #include "tests/support/assignment.hpp"
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::relabel_test {
 namespace {
 
 using sizes = std::vector<std::uint64_t>;
@@ -478,4 +478,4 @@ TEST(relabel, keeps_nearly_all_that_can_stay_on_its_rank_in_a_node_of_any_size) 
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::relabel_test

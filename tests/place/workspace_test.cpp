@@ -26,7 +26,7 @@ std::size_t allocations = 0;
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace evenkeel {
+namespace evenkeel::workspace_test {
 namespace {
 
 TEST(relabel_workspace, allocates_nothing_from_the_second_plan_on) {
@@ -56,4 +56,4 @@ TEST(relabel_workspace, allocates_nothing_from_the_second_plan_on) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::workspace_test

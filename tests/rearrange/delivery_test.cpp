@@ -17,7 +17,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::delivery_test {
 namespace {
 
 using ids = std::vector<std::uint32_t>;
@@ -228,4 +228,4 @@ TEST_P(delivery_law, every_receiver_gets_every_piece_once_and_messages_match_on_
 INSTANTIATE_TEST_SUITE_P(seeds, delivery_law, testing::Range(0u, 300u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::delivery_test

@@ -15,7 +15,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::exchange_test {
 namespace {
 
 using ids = std::vector<std::uint32_t>;
@@ -263,4 +263,4 @@ TEST_P(exchange_law, carries_every_byte_to_its_place) {
 INSTANTIATE_TEST_SUITE_P(seeds, exchange_law, testing::Range(0u, 200u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::exchange_test

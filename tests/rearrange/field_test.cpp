@@ -21,7 +21,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::field_test {
 namespace {
 
 using sizes = std::vector<std::uint64_t>;
@@ -165,4 +165,4 @@ TEST_P(bytes_on_law, the_ranks_together_hold_every_byte_once) {
 INSTANTIATE_TEST_SUITE_P(seeds, bytes_on_law, testing::Range(0u, 100u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::field_test

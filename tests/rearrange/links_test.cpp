@@ -13,7 +13,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/traffics.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::links_test {
 namespace {
 
 using testing::ElementsAre;
@@ -118,4 +118,4 @@ TEST(name_of, calls_each_algorithm_as_it_is_written) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::links_test

@@ -9,7 +9,7 @@
 
 #include <evenkeel/core/topology.hpp>
 
-namespace evenkeel {
+namespace evenkeel::node_members_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -42,4 +42,4 @@ TEST(node_members, share_a_rail_of_a_larger_node_among_the_ranks_on_it) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::node_members_test

@@ -10,7 +10,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::order_test {
 namespace {
 
 using items = std::vector<std::uint32_t>;
@@ -63,4 +63,4 @@ TEST_P(order_law, ranks_lists_one_after_the_other_are_all_items_in_order_of_thei
 INSTANTIATE_TEST_SUITE_P(seeds, order_law, testing::Range(0u, 200u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::order_test

@@ -14,7 +14,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::pair_traffic_test {
 namespace {
 
 using testing::ElementsAre;
@@ -70,4 +70,4 @@ TEST(pair_traffic_of, refuses_what_is_no_square_and_sums_beyond_64_bits) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::pair_traffic_test

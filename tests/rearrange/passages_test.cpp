@@ -14,7 +14,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/traffics.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::passages_test {
 namespace {
 
 using testing::ElementsAre;
@@ -171,4 +171,4 @@ TEST(passages_of, refuses_automatic_another_world_and_traffic_that_breaks_its_ru
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::passages_test

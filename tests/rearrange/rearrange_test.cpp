@@ -18,7 +18,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::rearrange_test {
 namespace {
 
 template <class Values>
@@ -134,4 +134,4 @@ TEST_P(rearrange_law, from_one_phase_to_the_next_past_home_is_one_step) {
 INSTANTIATE_TEST_SUITE_P(seeds, rearrange_law, testing::Range(0u, 200u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::rearrange_test

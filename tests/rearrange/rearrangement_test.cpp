@@ -12,7 +12,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::rearrangement_test {
 namespace {
 
 static_assert(!std::is_default_constructible_v<rearrangement>, "from nowhere to nowhere is made by saying so");
@@ -147,4 +147,4 @@ TEST_P(rearrangement_law, the_inverse_of_a_composition_goes_back_in_opposite_ord
 INSTANTIATE_TEST_SUITE_P(seeds, rearrangement_law, testing::Range(0u, 200u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::rearrangement_test

@@ -13,7 +13,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::received_test {
 namespace {
 
 using sizes = std::vector<std::uint64_t>;
@@ -51,4 +51,4 @@ TEST_P(received_law, agrees_with_the_exchange_of_each_rank) {
 INSTANTIATE_TEST_SUITE_P(seeds, received_law, testing::Range(0u, 100u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::received_test

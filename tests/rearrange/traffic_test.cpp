@@ -15,7 +15,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::traffic_test {
 namespace {
 
 using sizes = std::vector<std::uint64_t>;
@@ -164,4 +164,4 @@ TEST_P(traffic_law, one_composed_exchange_carries_no_more_than_two) {
 INSTANTIATE_TEST_SUITE_P(seeds, traffic_law, testing::Range(0u, 200u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::traffic_test

@@ -16,7 +16,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::units_test {
 namespace {
 
 using ids = std::vector<std::uint32_t>;
@@ -151,4 +151,4 @@ TEST_P(unit_law, expanded_rearrangements_compose_as_those_of_samples) {
 INSTANTIATE_TEST_SUITE_P(seeds, unit_law, testing::Range(0u, 200u));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::units_test

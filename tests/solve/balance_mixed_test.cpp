@@ -23,7 +23,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/padded_oracle.hpp"
 
-namespace evenkeel {
+namespace evenkeel::balance_mixed_test {
 namespace {
 
 using lists_of = std::vector<std::vector<std::uint32_t>>;
@@ -249,4 +249,4 @@ TEST_P(balance_mixed_law, without_a_packed_part_is_the_optimum_of_padding) {
 INSTANTIATE_TEST_SUITE_P(seeds, balance_mixed_law, testing::Range(std::uint64_t{0}, std::uint64_t{240}));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::balance_mixed_test

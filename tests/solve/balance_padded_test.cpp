@@ -19,7 +19,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/padded_oracle.hpp"
 
-namespace evenkeel {
+namespace evenkeel::balance_padded_test {
 namespace {
 
 using lists_of = std::vector<std::vector<std::uint32_t>>;
@@ -268,4 +268,4 @@ TEST_P(balance_padded_law, the_unit_of_length_does_not_matter) {
 INSTANTIATE_TEST_SUITE_P(seeds, balance_padded_law, testing::Range(std::uint64_t{0}, std::uint64_t{300}));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::balance_padded_test

@@ -27,7 +27,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/oracle.hpp"
 
-namespace evenkeel {
+namespace evenkeel::balance_test {
 namespace {
 
 /// The items of every rank, for comparison with a literal.
@@ -405,4 +405,4 @@ TEST_P(balance_law, the_unit_of_length_does_not_matter) {
 INSTANTIATE_TEST_SUITE_P(seeds, balance_law, testing::Range(std::uint64_t{0}, std::uint64_t{300}));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::balance_test

@@ -16,7 +16,7 @@
 #include "examples/support/phases.hpp"
 #include "examples/support/trace.hpp"
 
-namespace evenkeel {
+namespace evenkeel::brackets_test {
 namespace {
 
 /// A phase whose optimum is from `least` to `most`, and how far above its bound a result may be.
@@ -72,4 +72,4 @@ TEST(balance, stays_inside_the_brackets_of_every_real_trace) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::brackets_test

@@ -14,7 +14,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::flows_test {
 namespace {
 
 using summaries = std::vector<rank_summary>;
@@ -110,4 +110,4 @@ TEST(plan_flows_law, leave_no_node_with_more_than_its_ranks_may_have) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::flows_test

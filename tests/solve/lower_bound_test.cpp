@@ -12,7 +12,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/oracle.hpp"
 
-namespace evenkeel {
+namespace evenkeel::lower_bound_test {
 namespace {
 
 using weights = std::vector<std::uint64_t>;
@@ -82,4 +82,4 @@ TEST_P(lower_bound_law, is_at_least_the_mean_and_the_heaviest) {
 INSTANTIATE_TEST_SUITE_P(seeds, lower_bound_law, testing::Range(std::uint64_t{0}, std::uint64_t{300}));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::lower_bound_test

@@ -21,7 +21,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel {
+namespace evenkeel::micro_batches_test {
 namespace {
 
 using numbers = std::vector<std::uint64_t>;
@@ -302,4 +302,4 @@ TEST(micro_batches_law, are_close_to_both_bounds_with_many_samples) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::micro_batches_test

@@ -22,7 +22,7 @@
 #include "tests/support/layouts.hpp"
 #include "tests/support/oracle.hpp"
 
-namespace evenkeel {
+namespace evenkeel::rebalance_test {
 namespace {
 
 using counts = std::vector<std::size_t>;
@@ -350,4 +350,4 @@ TEST(rebalance_law, is_close_to_the_fewest_bytes_with_many_samples_per_rank) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::rebalance_test

@@ -17,7 +17,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel {
+namespace evenkeel::settle_test {
 namespace {
 
 using sizes = std::vector<std::uint64_t>;
@@ -185,4 +185,4 @@ TEST(decentralised, works_for_batches_of_any_kind) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::settle_test

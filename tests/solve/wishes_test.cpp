@@ -19,7 +19,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/wish_oracle.hpp"
 
-namespace evenkeel {
+namespace evenkeel::wishes_test {
 namespace {
 
 using numbers = std::vector<std::uint64_t>;
@@ -317,4 +317,4 @@ TEST(wishes_law, are_met_with_many_samples) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::wishes_test

@@ -19,11 +19,11 @@
 // loss over what the towers make of a batch.
 namespace evenkeel::test {
 
-using numbers = std::vector<double>;
+using tensor = std::vector<double>;
 
-inline numbers some_numbers(std::uint64_t seed, std::size_t count) {
+inline tensor some_numbers(std::uint64_t seed, std::size_t count) {
     seeded random{seed};
-    numbers result(count);
+    tensor result(count);
     for (auto& value : result) {
         value = static_cast<double>(random.up_to(2000)) / 1000 - 1;
     }
@@ -33,14 +33,14 @@ inline numbers some_numbers(std::uint64_t seed, std::size_t count) {
 /// y = tanh(W x), for every sample of a batch.
 struct layer {
     std::size_t width = 0;
-    numbers weights;   ///< width x width
-    numbers gradient;  ///< of the loss, summed over all backwards
+    tensor weights;   ///< width x width
+    tensor gradient;  ///< of the loss, summed over all backwards
 
     layer(std::size_t width_of_all, std::uint64_t seed)
         : width{width_of_all}, weights{some_numbers(seed, width * width)}, gradient(width * width) {}
 
-    [[nodiscard]] numbers forward(std::span<double const> input) const {
-        numbers output(input.size());
+    [[nodiscard]] tensor forward(std::span<double const> input) const {
+        tensor output(input.size());
         for (std::size_t first = 0; first < input.size(); first += width) {
             for (std::size_t to = 0; to < width; ++to) {
                 double sum = 0;
@@ -53,9 +53,9 @@ struct layer {
         return output;
     }
 
-    numbers backward(std::span<double const> input, std::span<double const> output_gradient) {
+    tensor backward(std::span<double const> input, std::span<double const> output_gradient) {
         auto const output = forward(input);
-        numbers input_gradient(input.size());
+        tensor input_gradient(input.size());
         for (std::size_t first = 0; first < input.size(); first += width) {
             for (std::size_t to = 0; to < width; ++to) {
                 double const value = output[first + to];
@@ -74,7 +74,7 @@ struct layer {
 /// the other modalities, in both directions. With one modality, half the sum of squares.
 struct contrast {
     double loss = 0;
-    std::vector<numbers> gradients;  ///< per modality
+    std::vector<tensor> gradients;  ///< per modality
 
     contrast(std::span<std::span<double const> const> features, std::size_t width) {
         for (auto const& own : features) {
@@ -100,7 +100,7 @@ struct contrast {
     void add(std::span<std::span<double const> const> features, std::size_t width, std::size_t a, std::size_t b) {
         std::size_t const samples = features[a].size() / width;
         for (std::size_t i = 0; i < samples; ++i) {
-            numbers logits(samples);
+            tensor logits(samples);
             double sum = 0;
             for (std::size_t j = 0; j < samples; ++j) {
                 for (std::size_t k = 0; k < width; ++k) {
@@ -124,7 +124,7 @@ struct contrast {
 struct tower {
     std::size_t width = 3;
     std::vector<layer> layers;
-    numbers samples;
+    tensor samples;
 
     tower(std::size_t stages, std::size_t samples_per_step, std::uint64_t seed)
         : samples{some_numbers(seed, samples_per_step * width)} {
@@ -139,7 +139,7 @@ inline double train_alone(std::vector<tower>& towers, std::size_t samples_per_ba
     double loss = 0;
     std::size_t const width = towers.front().width;
     for (std::size_t first = 0; first < towers.front().samples.size(); first += samples_per_batch * width) {
-        std::vector<std::vector<numbers>> outputs;  // per tower, the input of each layer and the features
+        std::vector<std::vector<tensor>> outputs;  // per tower, the input of each layer and the features
         std::vector<std::span<double const>> features;
         for (auto& own : towers) {
             auto& through = outputs.emplace_back();
@@ -168,7 +168,7 @@ inline std::span<double const> doubles(std::span<std::byte const> bytes) {
     return {reinterpret_cast<double const*>(bytes.data()), bytes.size() / sizeof(double)};
 }
 
-inline void put(numbers const& values, std::span<std::byte> bytes) {
+inline void put(tensor const& values, std::span<std::byte> bytes) {
     if (bytes.size() != values.size() * sizeof(double)) {
         throw std::logic_error{"a buffer of " + std::to_string(bytes.size()) + " bytes for " +
                                std::to_string(values.size()) + " numbers"};
@@ -197,7 +197,7 @@ class tower_stage final : public comm::pipeline_stage {
                   std::span<std::byte const> output_gradient, std::span<std::byte> input_gradient) override {
         note("B", micro_batch);
         auto const values = input_of(micro_batch, input);
-        numbers gradient{doubles(output_gradient).begin(), doubles(output_gradient).end()};
+        tensor gradient{doubles(output_gradient).begin(), doubles(output_gradient).end()};
         if (output_gradient.empty()) {
             auto const output = own.forward(values);
             auto const features = std::span<double const>{output};

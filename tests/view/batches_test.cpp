@@ -25,7 +25,7 @@
 
 #include "tests/support/layouts.hpp"
 
-namespace evenkeel {
+namespace evenkeel::batches_test {
 namespace {
 
 template <class Samples, class Plan>
@@ -219,4 +219,4 @@ TEST(batches, refuse_the_plan_of_another_batch) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::batches_test

@@ -10,7 +10,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::polish_test {
 namespace {
 
 using ranks = std::vector<std::uint32_t>;
@@ -80,4 +80,4 @@ TEST_P(polisher_law, keeps_what_it_says) {
 INSTANTIATE_TEST_SUITE_P(seeds, polisher_law, testing::Range(0u, 100u));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::polish_test

@@ -12,7 +12,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/oracle.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::complete_search_test {
 namespace {
 
 using weights = std::vector<std::uint64_t>;
@@ -86,4 +86,4 @@ TEST_P(complete_search_law, ends_with_the_optimum) {
 INSTANTIATE_TEST_SUITE_P(seeds, complete_search_law, testing::Range(std::uint64_t{0}, std::uint64_t{300}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::complete_search_test

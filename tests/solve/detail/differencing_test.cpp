@@ -12,7 +12,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/oracle.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::differencing_test {
 namespace {
 
 using weights = std::vector<std::uint64_t>;
@@ -91,4 +91,4 @@ TEST_P(differencing_law, does_what_is_commonly_told) {
 INSTANTIATE_TEST_SUITE_P(seeds, differencing_law, testing::Range(std::uint64_t{0}, std::uint64_t{100}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::differencing_test

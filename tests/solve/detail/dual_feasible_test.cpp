@@ -14,7 +14,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/oracle.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::dual_feasible_test {
 namespace {
 
 using weights = std::vector<std::uint64_t>;
@@ -66,4 +66,4 @@ TEST_P(dual_feasible_law, is_never_above_the_optimum) {
 INSTANTIATE_TEST_SUITE_P(seeds, dual_feasible_law, testing::Range(std::uint64_t{0}, std::uint64_t{500}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::dual_feasible_test

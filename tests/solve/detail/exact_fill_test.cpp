@@ -13,7 +13,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::exact_fill_test {
 namespace {
 
 using weights = std::vector<std::uint64_t>;
@@ -118,4 +118,4 @@ TEST_P(exact_fill_law, places_every_item_and_fills_all_but_the_last_ranks) {
 INSTANTIATE_TEST_SUITE_P(seeds, exact_fill_law, testing::Range(std::uint64_t{0}, std::uint64_t{50}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::exact_fill_test

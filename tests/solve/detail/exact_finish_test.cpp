@@ -14,7 +14,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::exact_finish_test {
 namespace {
 
 using testing::ElementsAre;
@@ -89,4 +89,4 @@ TEST_P(exact_finish_law, loses_nothing_and_keeps_the_loads) {
 INSTANTIATE_TEST_SUITE_P(seeds, exact_finish_law, testing::Range(std::uint64_t{0}, std::uint64_t{200}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::exact_finish_test

@@ -13,7 +13,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::least_cover_test {
 namespace {
 
 using sizes = std::vector<std::uint64_t>;
@@ -57,4 +57,4 @@ TEST(least_cover_law, is_what_trying_all_subsets_gives) {
 }
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::least_cover_test

@@ -12,7 +12,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::longest_first_test {
 namespace {
 
 using testing::ElementsAre;
@@ -67,4 +67,4 @@ TEST_P(longest_first_law, does_what_it_says) {
 INSTANTIATE_TEST_SUITE_P(seeds, longest_first_law, testing::Range(std::uint64_t{0}, std::uint64_t{100}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::longest_first_test

@@ -9,7 +9,7 @@
 #include <evenkeel/solve/detail/menu.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::menu_test {
 namespace {
 
 using testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST_F(menu_test, exchanges_several_items_for_several) {
 }
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::menu_test

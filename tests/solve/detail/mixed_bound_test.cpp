@@ -8,7 +8,7 @@
 #include <evenkeel/solve/detail/mixed_sizes.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::mixed_bound_test {
 namespace {
 
 using weights = std::vector<std::uint64_t>;
@@ -58,4 +58,4 @@ TEST(mixed_bound, holds_at_the_end_of_the_number_range) {
 }
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::mixed_bound_test

@@ -16,7 +16,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::mixed_fill_test {
 namespace {
 
 using weights = std::vector<std::uint64_t>;
@@ -113,4 +113,4 @@ TEST(mixed_fill, says_what_it_places_and_keeps_within_the_bound) {
 }
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::mixed_fill_test

@@ -11,7 +11,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::packing_cover_test {
 namespace {
 
 std::uint64_t cover(std::vector<export_item> const& items, std::size_t ranks, std::uint64_t capacity) {
@@ -88,4 +88,4 @@ TEST(packing_cover_law, is_never_more_than_the_least_that_has_to_leave) {
 }
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::packing_cover_test

@@ -10,7 +10,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::placement_test {
 namespace {
 
 using testing::ElementsAre;
@@ -97,4 +97,4 @@ TEST_P(placement_law, agrees_with_plain_vectors) {
 INSTANTIATE_TEST_SUITE_P(seeds, placement_law, testing::Range(std::uint64_t{0}, std::uint64_t{50}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::placement_test

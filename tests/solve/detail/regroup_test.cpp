@@ -13,7 +13,7 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/oracle.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::regroup_test {
 namespace {
 
 using weights = std::vector<std::uint64_t>;
@@ -102,4 +102,4 @@ TEST_P(regroup_law, loses_no_item_of_many) {
 INSTANTIATE_TEST_SUITE_P(seeds, regroup_law, testing::Range(std::uint64_t{0}, std::uint64_t{200}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::regroup_test

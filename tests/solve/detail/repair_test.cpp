@@ -13,7 +13,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::repair_test {
 namespace {
 
 using weights = std::vector<std::uint64_t>;
@@ -95,4 +95,4 @@ TEST_P(repair_law, never_makes_the_busiest_rank_busier_and_loses_nothing) {
 INSTANTIATE_TEST_SUITE_P(seeds, repair_law, testing::Range(std::uint64_t{0}, std::uint64_t{200}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::repair_test

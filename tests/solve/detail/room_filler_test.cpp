@@ -8,7 +8,7 @@
 #include <evenkeel/solve/detail/room_filler.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::room_filler_test {
 namespace {
 
 using testing::ElementsAre;
@@ -47,4 +47,4 @@ TEST(room_filler, leaves_as_little_room_as_it_can) {
 TEST(room_filler, does_not_take_an_item_twice) { EXPECT_THAT(fill({5, 3}, 6, 0), ElementsAre(5)); }
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::room_filler_test

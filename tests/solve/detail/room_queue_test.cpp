@@ -8,7 +8,7 @@
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/room_queue.hpp>
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::room_queue_test {
 namespace {
 
 class room_queue_test : public testing::Test {
@@ -60,4 +60,4 @@ TEST_F(room_queue_test, stays_in_its_memory_however_often_ranks_are_pushed) {
 }
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::room_queue_test

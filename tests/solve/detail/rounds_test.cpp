@@ -11,7 +11,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::rounds_test {
 namespace {
 
 using testing::ElementsAre;
@@ -86,4 +86,4 @@ TEST_P(rounds_law, do_what_longest_first_does_one_item_at_a_time) {
 INSTANTIATE_TEST_SUITE_P(seeds, rounds_law, testing::Range(std::uint64_t{0}, std::uint64_t{200}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::rounds_test

@@ -13,7 +13,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::sorted_items_test {
 namespace {
 
 using testing::ElementsAre;
@@ -126,4 +126,4 @@ TEST_P(sort_items_law, what_is_spread_arrives_where_the_items_stand) {
 INSTANTIATE_TEST_SUITE_P(seeds, sort_items_law, testing::Range(std::uint64_t{0}, std::uint64_t{100}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::sorted_items_test

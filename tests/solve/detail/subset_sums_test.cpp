@@ -11,7 +11,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::subset_sums_test {
 namespace {
 
 TEST(subset_sums, are_those_of_all_subsets_in_rising_order) {
@@ -60,4 +60,4 @@ TEST_P(subset_sums_law, each_subset_is_there_once_with_its_sum) {
 INSTANTIATE_TEST_SUITE_P(seeds, subset_sums_law, testing::Range(std::uint64_t{0}, std::uint64_t{50}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::subset_sums_test

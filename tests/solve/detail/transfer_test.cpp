@@ -10,7 +10,7 @@
 
 #include "tests/support/batches.hpp"
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::transfer_test {
 namespace {
 
 using sums = std::vector<std::uint64_t>;
@@ -86,4 +86,4 @@ TEST_P(transfer_law, is_the_best_of_all_pairs) {
 INSTANTIATE_TEST_SUITE_P(seeds, transfer_law, testing::Range(std::uint64_t{0}, std::uint64_t{300}));
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::transfer_test

@@ -7,7 +7,7 @@
 
 #include <evenkeel/solve/detail/uneven_ranks.hpp>
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::uneven_ranks_test {
 namespace {
 
 using testing::ElementsAre;
@@ -54,4 +54,4 @@ TEST(uneven_ranks, may_be_none) {
 }
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::uneven_ranks_test

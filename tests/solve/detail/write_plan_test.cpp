@@ -8,7 +8,7 @@
 #include <evenkeel/solve/detail/solve.hpp>
 #include <evenkeel/solve/detail/write_plan.hpp>
 
-namespace evenkeel::detail {
+namespace evenkeel::detail::write_plan_test {
 namespace {
 
 using testing::ElementsAre;
@@ -42,4 +42,4 @@ TEST(deal_in_turn, keeps_items_where_they_were_drawn_and_counts_even) {
 }
 
 }  // namespace
-}  // namespace evenkeel::detail
+}  // namespace evenkeel::detail::write_plan_test
