@@ -10,3 +10,4 @@
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
 #include <evenkeel/orchestrate/step.hpp>
+#include <evenkeel/orchestrate/workspace.hpp>

@@ -2,25 +2,23 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <span>
-#include <string>
-#include <vector>
+#include <utility>
 
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/orchestrate/detail/amounts.hpp>
 #include <evenkeel/orchestrate/detail/arguments.hpp>
-#include <evenkeel/orchestrate/detail/count_traffic.hpp>
+#include <evenkeel/orchestrate/detail/home.hpp>
 #include <evenkeel/orchestrate/detail/joint.hpp>
 #include <evenkeel/orchestrate/detail/micro_batches.hpp>
-#include <evenkeel/orchestrate/detail/write_phase.hpp>
 #include <evenkeel/orchestrate/options.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
 #include <evenkeel/orchestrate/step.hpp>
-#include <evenkeel/solve/lower_bound.hpp>
+#include <evenkeel/orchestrate/workspace.hpp>
 
 namespace evenkeel {
 
@@ -49,31 +47,54 @@ namespace evenkeel {
 /// @throws std::overflow_error    if a length, a load or bytes do not fit into 64 bits.
 /// @complexity O(samples + units), and in each phase at most `phase::effort` steps per item.
 [[nodiscard]] inline planned_step orchestrate(step_samples const& samples, std::span<phase const> phases,
-                                              topology const& topology, orchestrate_options const& options = {}) {
-    detail::require_step(samples, phases, topology, options);
-    auto const amounts = detail::amounts_of(samples, phases);
-    planned_step step{.home = home_layout(samples.counts), .units = {}, .phases = {}, .traffic = {}};
-    for (auto const& inputs : samples.inputs) {
-        step.units.push_back(inputs.units);
+                                              topology const& topology, orchestrate_options const& options = {});
+
+/// The same in memory that is kept, also that of the result: for the steps of a training, one after the other.
+///
+/// @return  A reference into `workspace`, valid until its next use.
+inline planned_step const& orchestrate(orchestrate_workspace& workspace, step_samples const& samples,
+                                       std::span<phase const> phases, topology const& topology,
+                                       orchestrate_options const& options = {}) {
+    auto& room = workspace.room();
+    detail::require_step(samples, phases, topology, options, room.views);
+    room.views.resize(phases.size());
+    for (std::size_t number = 0; number < phases.size(); ++number) {
+        room.views[number].assign(phases[number].group, topology);
+    }
+    detail::write_amounts(samples, phases, room.amounts);
+    auto& step = room.step;
+    detail::write_home(samples.counts, step.home);
+    step.units.resize(samples.inputs.size());
+    for (std::size_t encoder = 0; encoder < step.units.size(); ++encoder) {
+        step.units[encoder] = samples.inputs[encoder].units;
     }
     detail::step_problem const problem{
-        .samples = samples, .phases = phases, .cluster = topology, .amounts = amounts, .home = step.home};
-    auto const slots = detail::micro_batches_of(problem, options);
-    std::vector<detail::phase_ranks> chosen(phases.size());
-    detail::joint_choice choose{problem, options, chosen};
-    for (std::size_t slot = 0; slot < options.micro_batches.value; ++slot) {
-        choose(slots.samples_of(slot));
+        .samples = samples, .phases = phases, .cluster = topology, .amounts = room.amounts, .home = step.home};
+    detail::write_slots(problem, options, room.dealer, room.slots);
+    room.choose.start(problem, room.views, room.chosen);
+    std::size_t const slots = options.micro_batches.value;
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+        room.choose(problem, options, room.slots.samples_of(slot), room.chosen);
     }
-    step.traffic = detail::traffic_counter{problem, chosen}.result();
+    room.count(problem, room.views, room.chosen, step.traffic);
+    step.phases.resize(phases.size());
     for (std::size_t number = 0; number < phases.size(); ++number) {
-        chosen[number].one_batch_bound = options.micro_batches.value == 1 ? chosen[number].qualities.front().lower_bound
-                                                                          : lower_bound(amounts.phases[number].weights,
-                                                                                        phases[number].group.ranks());
-        auto const owners = number < step.encoders() ? samples_of_units(step.units[number]) : std::vector<item_id>{};
-        step.phases.push_back(detail::written_phase(phases[number], topology.size(), options.micro_batches.value,
-                                                    slots.slot_of, owners, std::move(chosen[number])));
+        auto const& chosen = room.chosen[number];
+        auto& planned = step.phases[number];
+        planned.one_batch_bound =
+            slots == 1 ? chosen.qualities.front().lower_bound
+                       : room.bound(room.amounts.phases[number].weights, phases[number].group.ranks());
+        room.write(phases[number], room.views[number], topology.size(), slots, room.slots.slot_of,
+                   number < step.encoders() ? &step.units[number] : nullptr, chosen, planned);
     }
     return step;
+}
+
+inline planned_step orchestrate(step_samples const& samples, std::span<phase const> phases, topology const& topology,
+                                orchestrate_options const& options) {
+    auto const own = std::make_unique<orchestrate_workspace>();
+    orchestrate(*own, samples, phases, topology, options);
+    return std::move(own->room().step);
 }
 
 }  // namespace evenkeel

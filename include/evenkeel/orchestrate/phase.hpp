@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -10,12 +11,14 @@
 #include <string>
 #include <vector>
 
+#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/group.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/members.hpp>
 #include <evenkeel/core/plan.hpp>
 #include <evenkeel/cost/cost_model.hpp>
 #include <evenkeel/cost/linear.hpp>
+#include <evenkeel/cost/padded_model.hpp>
 
 namespace evenkeel {
 
@@ -24,31 +27,74 @@ namespace detail {
 /// In this order: whether `Self` is a cost model is not known before its constructors are.
 template <class Model, class Self>
 concept other_cost_model = !std::same_as<Model, Self> && cost_model<Model>;
+template <class Model, class Self>
+concept other_padded_model = !std::same_as<Model, Self> && padded_model<Model>;
+template <class Model, class Self>
+concept other_mixed_model = !std::same_as<Model, Self> && mixed_model<Model>;
 
 }  // namespace detail
 
-/// Any cost model, so that phases with different ones stand in one list.
+/// Any cost model, so that phases with different ones stand in one list: of packed batches, padded ones or both in turn.
 ///
 ///     evenkeel::phase_cost const cost = evenkeel::attention_cost{.linear = 24576, .quadratic = 1};
+///     evenkeel::phase_cost const padded = evenkeel::padded_cost{};                // count * longest of each rank
+///     evenkeel::phase_cost const both = evenkeel::conv_attention_cost{};          // padded, then packed
 class phase_cost {
   public:
     template <detail::other_cost_model<phase_cost> Model>
     phase_cost(Model model)  // NOLINT: a model is a cost
-        : weigh_{[model](std::span<std::uint64_t const> lengths, std::span<std::uint64_t> weights) {
+        : weigh_{[model](std::span<std::uint64_t const> lengths, std::span<std::uint64_t> weights,
+                         std::span<std::uint64_t>) {
               for (std::size_t item = 0; item < lengths.size(); ++item) {
                   weights[item] = model.weight(lengths[item]);
               }
           }} {}
 
-    /// The weight of each length, written to `weights`, which is as long.
+    template <detail::other_padded_model<phase_cost> Model>
+    phase_cost(Model model)  // NOLINT: a model is a cost
+        : pads_{true},
+          weigh_{[model](std::span<std::uint64_t const> lengths, std::span<std::uint64_t> weights,
+                         std::span<std::uint64_t> padded) {
+              for (std::size_t item = 0; item < lengths.size(); ++item) {
+                  weights[item] = model.padded_weight(lengths[item]);
+              }
+              if (!padded.empty()) {
+                  std::ranges::copy(weights, padded.begin());
+              }
+          }} {}
+
+    template <detail::other_mixed_model<phase_cost> Model>
+    phase_cost(Model model)  // NOLINT: a model is a cost
+        : pads_{true}, packs_{true}, weigh_{[model](std::span<std::uint64_t const> lengths,
+                                                    std::span<std::uint64_t> weights, std::span<std::uint64_t> padded) {
+              for (std::size_t item = 0; item < lengths.size(); ++item) {
+                  std::uint64_t const length = lengths[item];
+                  std::uint64_t const part = model.padded_weight(length);
+                  weights[item] = checked_add(part, model.packed_weight(length), "phase_cost: the weight of an item");
+                  if (!padded.empty()) {
+                      padded[item] = part;
+                  }
+              }
+          }} {}
+
+    /// Whether a rank's items are padded to its longest in some part of the phase, and
+    [[nodiscard]] bool pads() const noexcept { return pads_; }
+    /// whether they are packed in some part.
+    [[nodiscard]] bool packs() const noexcept { return packs_ || !pads_; }
+
+    /// What each length weighs, by itself and in all, written to `weights`, and what of it is padded to the longest of a
+    /// rank, to `padded`. Both are as long as `lengths`, which may be the same memory as `weights`; `padded` may be empty.
     ///
     /// @throws std::overflow_error  if a weight does not fit into 64 bits.
-    void weigh(std::span<std::uint64_t const> lengths, std::span<std::uint64_t> weights) const {
-        weigh_(lengths, weights);
+    void weigh(std::span<std::uint64_t const> lengths, std::span<std::uint64_t> weights,
+               std::span<std::uint64_t> padded = {}) const {
+        weigh_(lengths, weights, padded);
     }
 
   private:
-    std::function<void(std::span<std::uint64_t const>, std::span<std::uint64_t>)> weigh_;
+    bool pads_ = false;
+    bool packs_ = false;
+    std::function<void(std::span<std::uint64_t const>, std::span<std::uint64_t>, std::span<std::uint64_t>)> weigh_;
 };
 
 /// How the plan of a phase is made.
@@ -84,6 +130,7 @@ struct phase {
     /// Sequences are padded up to a multiple of this, such as 2 * context * tensor; costs are those of padded lengths.
     std::uint64_t pad_to = 1;
 
+    /// Of a cost that pads, `stay` is as `relabel`: such plans put items of like lengths together, wherever they are.
     phase_method method = phase_method::stay;
     /// How much busier than the lower bound the busiest rank may be. Empty: 1e-3, or 1e-2 where there are several
     /// micro-batches, which have few items each.

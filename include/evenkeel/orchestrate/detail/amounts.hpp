@@ -15,7 +15,8 @@ namespace evenkeel::detail {
 
 /// What the items of one phase weigh and carry: units of an encoder, samples of the LLM.
 struct phase_amounts {
-    std::vector<std::uint64_t> weights;
+    std::vector<std::uint64_t> weights;       ///< each for itself, without padding to others
+    std::vector<std::uint64_t> padded;        ///< of these, what `phase_cost` pads; empty if nothing
     std::vector<std::uint64_t> bytes;         ///< before the phase: raw inputs; of the LLM: text
     std::vector<std::uint64_t> output_bytes;  ///< of an encoder
     std::uint64_t total_bytes = 0;
@@ -25,6 +26,8 @@ struct phase_amounts {
 struct step_amounts {
     std::vector<phase_amounts> phases;
     std::vector<std::uint64_t> sequences;  ///< tokens of each sample in the LLM, unpadded
+    std::vector<std::uint64_t> outputs;    ///< bytes of each sample's outputs, one way
+    std::vector<std::uint64_t> moving;     ///< bytes that moving each sample's LLM place costs: text, outputs, gradients
 };
 
 [[nodiscard]] inline std::uint64_t rounded_up(std::uint64_t tokens, std::uint64_t multiple, char const* what) {
@@ -34,21 +37,27 @@ struct step_amounts {
 
 /// How many tokens an encoder makes of `tokens`.
 [[nodiscard]] inline std::uint64_t output_tokens(phase const& encoder, std::uint64_t tokens) noexcept {
-    return tokens / encoder.tokens_per_output + (tokens % encoder.tokens_per_output != 0 ? 1 : 0);
+    // Asked, because dividing takes longer than all else.
+    return encoder.tokens_per_output == 1 ? tokens
+                                          : tokens / encoder.tokens_per_output +
+                                                (tokens % encoder.tokens_per_output != 0 ? 1 : 0);
 }
 
+/// How often the outputs of an encoder travel: forward, and their gradients back.
+[[nodiscard]] inline std::uint64_t ways_of(phase const& encoder) noexcept { return encoder.trained ? 2 : 1; }
+
 /// The weights of lengths that are padded up first.
-inline void weigh_padded(phase const& phase, std::span<std::uint64_t const> lengths,
-                         std::vector<std::uint64_t>& weights) {
-    weights.resize(lengths.size());
+inline void weigh_padded(phase const& phase, std::span<std::uint64_t const> lengths, phase_amounts& amounts) {
+    amounts.weights.resize(lengths.size());
+    amounts.padded.resize(phase.cost.pads() ? lengths.size() : 0);
     if (phase.pad_to == 1) {
-        phase.cost.weigh(lengths, weights);
+        phase.cost.weigh(lengths, amounts.weights, amounts.padded);
         return;
     }
     for (std::size_t item = 0; item < lengths.size(); ++item) {
-        weights[item] = rounded_up(lengths[item], phase.pad_to, "orchestrate: a padded length");
+        amounts.weights[item] = rounded_up(lengths[item], phase.pad_to, "orchestrate: a padded length");
     }
-    phase.cost.weigh(weights, weights);
+    phase.cost.weigh(amounts.weights, amounts.weights, amounts.padded);
 }
 
 [[nodiscard]] inline std::uint64_t bytes_in_all(std::span<std::uint64_t const> bytes) {
@@ -59,41 +68,64 @@ inline void weigh_padded(phase const& phase, std::span<std::uint64_t const> leng
     return total;
 }
 
+/// Checks all sums once, so that plans and traffic need not.
+///
 /// @throws std::overflow_error  if a length, a weight or the bytes of a phase do not fit into 64 bits.
-[[nodiscard]] inline step_amounts amounts_of(step_samples const& samples, std::span<phase const> phases) {
-    step_amounts result;
+inline void write_amounts(step_samples const& samples, std::span<phase const> phases, step_amounts& result) {
     result.phases.resize(phases.size());
-    result.sequences = samples.text;
+    result.sequences.assign(samples.text.begin(), samples.text.end());
+    result.outputs.assign(samples.size(), 0);
+    result.moving.resize(samples.size());
+    auto& llm = result.phases.back();
+    llm.bytes.resize(samples.size());
+    for (std::size_t sample = 0; sample < samples.size(); ++sample) {
+        llm.bytes[sample] =
+            checked_multiply(samples.text[sample], phases.back().bytes_in, "orchestrate: the bytes of a text");
+        result.moving[sample] = llm.bytes[sample];
+    }
+    llm.total_bytes = bytes_in_all(llm.bytes);
     for (std::size_t encoder = 0; encoder + 1 < phases.size(); ++encoder) {
         auto const& inputs = samples.inputs[encoder];
         auto const& phase = phases[encoder];
         auto& amounts = result.phases[encoder];
-        weigh_padded(phase, inputs.lengths, amounts.weights);
+        weigh_padded(phase, inputs.lengths, amounts);
         amounts.bytes.resize(inputs.lengths.size());
         amounts.output_bytes.resize(inputs.lengths.size());
+        std::size_t unit = 0;
         for (std::size_t sample = 0; sample < samples.size(); ++sample) {
-            auto& sequence = result.sequences[sample];
-            for (std::size_t unit = inputs.units.offsets[sample]; unit < inputs.units.offsets[sample + 1]; ++unit) {
+            std::size_t const last = inputs.units.offsets[sample + 1];
+            if (unit == last) {
+                continue;
+            }
+            auto sequence = result.sequences[sample];
+            std::uint64_t outputs = 0;
+            for (; unit < last; ++unit) {
                 std::uint64_t const tokens = output_tokens(phase, inputs.lengths[unit]);
                 sequence = checked_add(sequence, tokens, "orchestrate: the length of a sample");
                 amounts.bytes[unit] =
                     checked_multiply(inputs.lengths[unit], phase.bytes_in, "orchestrate: the bytes of a unit");
                 amounts.output_bytes[unit] =
                     checked_multiply(tokens, phase.bytes_out, "orchestrate: the bytes of an output");
+                outputs = checked_add(outputs, amounts.output_bytes[unit], "orchestrate: the bytes of a sample");
             }
+            result.sequences[sample] = sequence;
+            result.outputs[sample] = checked_add(result.outputs[sample], outputs, "orchestrate: the bytes of a sample");
+            result.moving[sample] = checked_add(
+                result.moving[sample], checked_multiply(ways_of(phase), outputs, "orchestrate: the bytes of a sample"),
+                "orchestrate: the bytes of a sample");
         }
         amounts.total_bytes = bytes_in_all(amounts.bytes);
-        // Checked here once, so that traffic, forward and backward, need not.
-        static_cast<void>(checked_multiply(2, bytes_in_all(amounts.output_bytes), "orchestrate: the bytes of a phase"));
+        auto const both_ways =
+            checked_multiply(2, bytes_in_all(amounts.output_bytes), "orchestrate: the bytes of a phase");
+        static_cast<void>(checked_add(amounts.total_bytes, both_ways, "orchestrate: the bytes of a phase"));
     }
-    auto& llm = result.phases.back();
-    weigh_padded(phases.back(), result.sequences, llm.weights);
-    llm.bytes.resize(samples.size());
-    for (std::size_t sample = 0; sample < samples.size(); ++sample) {
-        llm.bytes[sample] =
-            checked_multiply(samples.text[sample], phases.back().bytes_in, "orchestrate: the bytes of a text");
-    }
-    llm.total_bytes = bytes_in_all(llm.bytes);
+    static_cast<void>(bytes_in_all(result.moving));
+    weigh_padded(phases.back(), result.sequences, llm);
+}
+
+[[nodiscard]] inline step_amounts amounts_of(step_samples const& samples, std::span<phase const> phases) {
+    step_amounts result;
+    write_amounts(samples, phases, result);
     return result;
 }
 

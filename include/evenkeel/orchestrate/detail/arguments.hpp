@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,12 +13,33 @@
 #include <evenkeel/core/members.hpp>
 #include <evenkeel/core/partition.hpp>
 #include <evenkeel/core/topology.hpp>
+#include <evenkeel/orchestrate/detail/group_view.hpp>
 #include <evenkeel/orchestrate/options.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
 #include <evenkeel/rearrange/units.hpp>
 
 namespace evenkeel::detail {
+
+/// "samples.inputs[3].units", without memory from the heap.
+class numbered_name {
+  public:
+    numbered_name(std::string_view of, std::size_t number, std::string_view part = "") {
+        add(of);
+        add("[");
+        used_ = static_cast<std::size_t>(std::to_chars(text_ + used_, text_ + sizeof text_, number).ptr - text_);
+        add("]");
+        add(part);
+    }
+
+    operator std::string_view() const noexcept { return {text_, used_}; }  // NOLINT: it is one
+
+  private:
+    void add(std::string_view part) noexcept { used_ += part.copy(text_ + used_, sizeof text_ - used_); }
+
+    char text_[96];
+    std::size_t used_ = 0;
+};
 
 inline void require_size(std::string_view argument, std::size_t found, std::size_t expected, std::string_view of) {
     if (found != expected) {
@@ -38,33 +60,41 @@ inline void require_samples(step_samples const& samples, std::size_t world, std:
         drawn += samples.counts[rank];
     }
     require_size("samples.text", samples.size(), drawn, "samples that are drawn");
+    if (samples.size() > max_items) {
+        throw_invalid("orchestrate", "samples.size()", samples.size(),
+                      "at most " + std::to_string(max_items) + " samples");
+    }
     if (!samples.labels.empty()) {
         require_size("samples.labels", samples.labels.size(), samples.size(), "samples");
     }
     require_size("samples.inputs", samples.inputs.size(), encoders, "encoders");
     bool some_start = false;
     for (std::size_t encoder = 0; encoder < encoders; ++encoder) {
-        auto const name = element("samples.inputs", encoder);
+        auto const name = [&](std::string_view part) { return numbered_name{"samples.inputs", encoder, part}; };
         auto const& inputs = samples.inputs[encoder];
-        require_units("orchestrate", name + ".units", inputs.units, samples.size());
-        require_size(name + ".lengths", inputs.lengths.size(), inputs.units.units(), "units");
+        require_units("orchestrate", name(".units"), inputs.units, samples.size());
+        require_size(name(".lengths"), inputs.lengths.size(), inputs.units.units(), "units");
         if (!inputs.starts.empty()) {
-            require_size(name + ".starts", inputs.starts.size(), inputs.units.units(), "units");
+            require_size(name(".starts"), inputs.starts.size(), inputs.units.units(), "units");
         }
         some_start = some_start || !inputs.starts.empty();
     }
     for (std::size_t encoder = 0; encoder < encoders && some_start; ++encoder) {
         // Outputs without a start would come first and could lie on others.
         auto const& inputs = samples.inputs[encoder];
-        require_size(element("samples.inputs", encoder) + ".starts", inputs.starts.size(), inputs.units.units(),
+        require_size(numbered_name{"samples.inputs", encoder, ".starts"}, inputs.starts.size(), inputs.units.units(),
                      "units");
     }
 }
 
 /// Refuses a phase that cannot be planned.
+///
+/// @param known  Whether the group has been checked before.
 inline void require_phase(std::string const& name, phase const& phase, std::size_t items, world_size world,
-                          micro_batch_count micro_batches) {
-    require_group("orchestrate", phase.group, world);
+                          micro_batch_count micro_batches, bool known) {
+    if (!known) {
+        require_group("orchestrate", phase.group, world);
+    }
     require_shape("orchestrate", phase.members, phase.group);
     if (phase.group.ranks().value == 0) {
         throw_invalid("orchestrate", name + ".group.ranks()", 0, "at least 1");
@@ -92,8 +122,9 @@ inline void require_phase(std::string const& name, phase const& phase, std::size
     }
 }
 
+/// @param views  Of the phases of earlier steps.
 inline void require_step(step_samples const& samples, std::span<phase const> phases, topology const& topology,
-                         orchestrate_options const& options) {
+                         orchestrate_options const& options, std::span<group_view const> views = {}) {
     if (phases.empty()) {
         throw_invalid("orchestrate", "phases.size()", 0, "at least the LLM");
     }
@@ -107,7 +138,8 @@ inline void require_step(step_samples const& samples, std::span<phase const> pha
     require_samples(samples, topology.size().value, phases.size() - 1);
     for (std::size_t number = 0; number < phases.size(); ++number) {
         std::size_t const items = number + 1 < phases.size() ? samples.inputs[number].units.units() : samples.size();
-        require_phase(element("phases", number), phases[number], items, topology.size(), options.micro_batches);
+        bool const known = number < views.size() && views[number].shows(phases[number].group, topology);
+        require_phase(element("phases", number), phases[number], items, topology.size(), options.micro_batches, known);
     }
     auto const& chosen = options.micro_batch_of_sample;
     if (!chosen.empty()) {

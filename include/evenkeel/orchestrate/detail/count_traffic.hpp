@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
+#include <evenkeel/orchestrate/detail/group_view.hpp>
 #include <evenkeel/orchestrate/detail/joint.hpp>
 #include <evenkeel/orchestrate/step.hpp>
 
@@ -15,47 +18,51 @@ namespace evenkeel::detail {
 /// Adds up what a step moves, exchange by exchange.
 class traffic_counter {
   public:
-    traffic_counter(step_problem const& problem, std::vector<phase_ranks> const& chosen)
-        : problem_{problem}, of_node_(problem.cluster.nodes()) {
-        for (std::size_t number = 0; number < chosen.size(); ++number) {
-            leaders_.emplace_back();
-            for (std::size_t rank = 0; rank < problem.phases[number].group.ranks().value; ++rank) {
-                leaders_.back().push_back(problem.phases[number].group.leader(to_id<rank_id>(rank)));
-            }
-        }
+    void operator()(step_problem const& problem, std::span<group_view const> views,
+                    std::span<phase_ranks const> chosen, step_traffic& result) {
+        cluster_ = &problem.cluster;
+        of_node_.assign(problem.cluster.nodes(), 0);
+        moved_ = 0;
+        between_nodes_ = 0;
+        result.raw.resize(problem.encoders());
+        result.outputs.resize(problem.encoders());
+        result.trained.resize(problem.encoders());
         for (std::size_t encoder = 0; encoder < problem.encoders(); ++encoder) {
-            count_encoder(encoder, chosen[encoder].rank_of, chosen.back().rank_of);
+            result.trained[encoder] = problem.phases[encoder].trained;
+            count_encoder(problem, views, encoder, chosen, result.raw[encoder], result.outputs[encoder]);
         }
+        result.text = {};
         for (std::size_t sample = 0; sample < problem.samples.size(); ++sample) {
-            add(result_.text, problem.home.places[sample].rank, leaders_.back()[chosen.back().rank_of[sample]],
+            add(result.text, problem.home.places[sample].rank, views.back().leader(chosen.back().rank_of[sample]),
                 problem.amounts.phases.back().bytes[sample], 1);
         }
-        for (auto const bytes : of_node_) {
-            result_.busiest_node = std::max(result_.busiest_node, bytes);
-        }
+        result.moved = moved_;
+        result.between_nodes = between_nodes_;
+        result.busiest_node = of_node_.empty() ? 0 : *std::ranges::max_element(of_node_);
     }
 
-    [[nodiscard]] step_traffic const& result() const noexcept { return result_; }
-
   private:
-    void count_encoder(std::size_t encoder, std::vector<std::uint32_t> const& rank_of,
-                       std::vector<std::uint32_t> const& llm_rank_of) {
-        auto const& units = problem_.samples.inputs[encoder].units;
-        auto const& amounts = problem_.amounts.phases[encoder];
-        moved_bytes raw;
-        moved_bytes outputs;
-        for (std::size_t sample = 0; sample < units.samples(); ++sample) {
-            world_rank const home = problem_.home.places[sample].rank;
-            world_rank const llm = leaders_.back()[llm_rank_of[sample]];
-            for (std::size_t unit = units.offsets[sample]; unit < units.offsets[sample + 1]; ++unit) {
-                world_rank const at = leaders_[encoder][rank_of[unit]];
+    void count_encoder(step_problem const& problem, std::span<group_view const> views, std::size_t encoder,
+                       std::span<phase_ranks const> chosen, moved_bytes& raw, moved_bytes& outputs) {
+        auto const& offsets = problem.samples.inputs[encoder].units.offsets;
+        auto const& amounts = problem.amounts.phases[encoder];
+        auto const& rank_of = chosen[encoder].rank_of;
+        std::uint64_t const ways = problem.ways(encoder);
+        raw = {};
+        outputs = {};
+        std::size_t unit = 0;
+        for (std::size_t sample = 0; sample + 1 < offsets.size(); ++sample) {
+            if (unit == offsets[sample + 1]) {
+                continue;
+            }
+            world_rank const home = problem.home.places[sample].rank;
+            world_rank const llm = views.back().leader(chosen.back().rank_of[sample]);
+            for (; unit < offsets[sample + 1]; ++unit) {
+                world_rank const at = views[encoder].leader(rank_of[unit]);
                 add(raw, home, at, amounts.bytes[unit], 1);
-                add(outputs, at, llm, amounts.output_bytes[unit], problem_.ways(encoder));
+                add(outputs, at, llm, amounts.output_bytes[unit], ways);
             }
         }
-        result_.raw.push_back(raw);
-        result_.outputs.push_back(outputs);
-        result_.trained.push_back(problem_.phases[encoder].trained);
     }
 
     /// One item that travels `times` from rank to rank.
@@ -65,21 +72,21 @@ class traffic_counter {
             return;
         }
         one_way.moved += bytes;
-        result_.moved = checked_add(result_.moved, times * bytes, "orchestrate: the bytes of a step");
-        std::size_t const source = to_index(problem_.cluster.node_of(from));
-        std::size_t const target = to_index(problem_.cluster.node_of(to));
+        moved_ = checked_add(moved_, times * bytes, "orchestrate: the bytes of a step");
+        std::size_t const source = to_index(cluster_->node_of(from));
+        std::size_t const target = to_index(cluster_->node_of(to));
         if (source != target) {
             one_way.between_nodes += bytes;
-            result_.between_nodes += times * bytes;
+            between_nodes_ += times * bytes;
             of_node_[source] += times * bytes;
             of_node_[target] += times * bytes;
         }
     }
 
-    step_problem const& problem_;
-    std::vector<std::vector<world_rank>> leaders_;  ///< of each phase
-    std::vector<std::uint64_t> of_node_;            ///< bytes that each node sends and receives
-    step_traffic result_;
+    topology const* cluster_ = nullptr;
+    std::vector<std::uint64_t> of_node_;  ///< bytes that each node sends and receives
+    std::uint64_t moved_ = 0;
+    std::uint64_t between_nodes_ = 0;
 };
 
 }  // namespace evenkeel::detail

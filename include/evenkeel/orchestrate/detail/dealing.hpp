@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
@@ -17,12 +18,13 @@ namespace evenkeel::detail {
 /// Loads of different phases are in different units, so each counts as its share of the phase, in 2^-28.
 class sample_dealer {
   public:
-    sample_dealer(step_problem const& problem, std::size_t slots) : problem_{problem}, slots_{slots} {
+    void start(step_problem const& problem, std::size_t slots) {
+        slots_ = slots;
         std::size_t const count = problem.samples.size();
         std::size_t const phases = problem.phases.size();
-        shares_.resize(count * phases);
-        largest_.resize(count * phases);
-        heavy_.resize(count);
+        shares_.assign(count * phases, 0);
+        largest_.assign(count * phases, 0);
+        heavy_.assign(count, false);
         rank_parts_.resize(phases);
         for (std::size_t number = 0; number < phases; ++number) {
             auto const& weights = problem.amounts.phases[number].weights;
@@ -48,32 +50,27 @@ class sample_dealer {
                     heavy_[sample] || largest_[sample * phases + number] > one / (slots_ * rank_parts_[number]);
             }
         }
-        sort_by_node();
+        sort_by_node(problem);
     }
 
-    /// Levels every phase over the micro-batches, largest share first, where the sum of squares grows least.
-    [[nodiscard]] std::vector<micro_batch_id> even() const { return dealt(false); }
-
-    /// The same, once all heavy samples are in the first micro-batch.
-    [[nodiscard]] std::vector<micro_batch_id> heavy_together() const { return dealt(true); }
-
     /// The first samples of each rank in the first micro-batch, and so on.
-    [[nodiscard]] std::vector<micro_batch_id> as_drawn() const {
-        std::vector<micro_batch_id> result(problem_.samples.size());
+    void as_drawn(step_problem const& problem, std::vector<micro_batch_id>& slot_of) const {
+        slot_of.resize(problem.samples.size());
         std::size_t sample = 0;
-        for (std::size_t const drawn : problem_.samples.counts) {
+        for (std::size_t const drawn : problem.samples.counts) {
             for (std::size_t position = 0; position < drawn; ++position) {
-                result[sample++] = to_id<micro_batch_id>(position * slots_ / drawn);
+                slot_of[sample++] = to_id<micro_batch_id>(position * slots_ / drawn);
             }
         }
-        return result;
     }
 
     /// What the largest loads of all micro-batches and phases can at best add up to, in shares.
-    [[nodiscard]] std::uint64_t sum_of_bounds(std::vector<micro_batch_id> const& slot_of) const {
-        std::size_t const phases = problem_.phases.size();
-        std::vector<std::uint64_t> loads(slots_ * phases);
-        std::vector<std::uint64_t> most(slots_ * phases);
+    [[nodiscard]] std::uint64_t sum_of_bounds(step_problem const& problem, std::span<micro_batch_id const> slot_of) {
+        std::size_t const phases = problem.phases.size();
+        auto& loads = loads_;
+        auto& most = most_;
+        loads.assign(slots_ * phases, 0);
+        most.assign(slots_ * phases, 0);
         for (std::size_t sample = 0; sample < slot_of.size(); ++sample) {
             for (std::size_t number = 0; number < phases; ++number) {
                 std::size_t const at = to_index(slot_of[sample]) * phases + number;
@@ -90,6 +87,37 @@ class sample_dealer {
         return sum;
     }
 
+    /// Levels every phase over the micro-batches, largest share first, where the sum of squares grows least.
+    ///
+    /// @param together  Whether all heavy samples go to the first micro-batch before.
+    void deal(step_problem const& problem, bool together, std::vector<micro_batch_id>& slot_of) {
+        std::size_t const phases = problem.phases.size();
+        slot_of.resize(order_.size());
+        auto const put = [&](std::uint32_t sample, std::size_t slot) {
+            slot_of[sample] = to_id<micro_batch_id>(slot);
+            for (std::size_t number = 0; number < phases; ++number) {
+                loads_[slot * phases + number] += shares_[sample * phases + number];
+            }
+        };
+        for (auto first = order_.begin(); first != order_.end();) {
+            node_id const node = problem.cluster.node_of(problem.home.places[*first].rank);
+            auto const last = std::find_if(first, order_.end(), [&](std::uint32_t sample) {
+                return problem.cluster.node_of(problem.home.places[sample].rank) != node;
+            });
+            loads_.assign(slots_ * phases, 0);
+            for (auto at = first; together && at != last; ++at) {
+                if (heavy_[*at]) {
+                    put(*at, 0);
+                }
+            }
+            for (; first != last; ++first) {
+                if (!together || !heavy_[*first]) {
+                    put(*first, slot_for(*first, phases));
+                }
+            }
+        }
+    }
+
   private:
     static constexpr std::uint64_t one = std::uint64_t{1} << 28U;
 
@@ -98,63 +126,33 @@ class sample_dealer {
         return total == 0 ? 0 : static_cast<std::uint64_t>(static_cast<wide>(weight) * one / total);
     }
 
-    [[nodiscard]] std::uint64_t largest_share(std::uint32_t sample) const noexcept {
-        std::size_t const phases = problem_.phases.size();
+    [[nodiscard]] std::uint64_t largest_share(std::uint32_t sample, std::size_t phases) const noexcept {
         auto const first = shares_.begin() + static_cast<std::ptrdiff_t>(sample * phases);
         return *std::max_element(first, first + static_cast<std::ptrdiff_t>(phases));
     }
 
-    void sort_by_node() {
-        order_.resize(problem_.samples.size());
+    void sort_by_node(step_problem const& problem) {
+        std::size_t const phases = problem.phases.size();
+        order_.resize(problem.samples.size());
         std::iota(order_.begin(), order_.end(), 0U);
-        std::vector<std::uint64_t> keys(order_.size());
-        for (std::uint32_t sample = 0; sample < keys.size(); ++sample) {
-            keys[sample] = largest_share(sample);
+        keys_.resize(order_.size());
+        for (std::uint32_t sample = 0; sample < keys_.size(); ++sample) {
+            keys_[sample] = largest_share(sample, phases);
         }
         auto const node = [&](std::uint32_t sample) {
-            return to_index(problem_.cluster.node_of(problem_.home.places[sample].rank));
+            return to_index(problem.cluster.node_of(problem.home.places[sample].rank));
         };
         std::ranges::sort(order_, [&](std::uint32_t a, std::uint32_t b) {
             if (node(a) != node(b)) {
                 return node(a) < node(b);
             }
-            return keys[a] != keys[b] ? keys[a] > keys[b] : a < b;
+            return keys_[a] != keys_[b] ? keys_[a] > keys_[b] : a < b;
         });
     }
 
-    [[nodiscard]] std::vector<micro_batch_id> dealt(bool together) const {
-        std::size_t const phases = problem_.phases.size();
-        std::vector<micro_batch_id> result(order_.size());
-        std::vector<std::uint64_t> loads(slots_ * phases);
-        auto const put = [&](std::uint32_t sample, std::size_t slot) {
-            result[sample] = to_id<micro_batch_id>(slot);
-            for (std::size_t number = 0; number < phases; ++number) {
-                loads[slot * phases + number] += shares_[sample * phases + number];
-            }
-        };
-        for (auto first = order_.begin(); first != order_.end();) {
-            node_id const node = problem_.cluster.node_of(problem_.home.places[*first].rank);
-            auto const last = std::find_if(first, order_.end(), [&](std::uint32_t sample) {
-                return problem_.cluster.node_of(problem_.home.places[sample].rank) != node;
-            });
-            std::ranges::fill(loads, 0);
-            for (auto at = first; together && at != last; ++at) {
-                if (heavy_[*at]) {
-                    put(*at, 0);
-                }
-            }
-            for (; first != last; ++first) {
-                if (!together || !heavy_[*first]) {
-                    put(*first, slot_for(*first, loads));
-                }
-            }
-        }
-        return result;
-    }
-
     /// The sum of squares grows by twice the product of what is there and what comes, and by what is the same everywhere.
-    [[nodiscard]] std::size_t slot_for(std::uint32_t sample, std::vector<std::uint64_t> const& loads) const noexcept {
-        std::size_t const phases = problem_.phases.size();
+    [[nodiscard]] std::size_t slot_for(std::uint32_t sample, std::size_t phases) const noexcept {
+        auto const& loads = loads_;
         std::size_t best = 0;
         std::uint64_t least = 0;
         for (std::size_t slot = 0; slot < slots_; ++slot) {
@@ -170,13 +168,15 @@ class sample_dealer {
         return best;
     }
 
-    step_problem const& problem_;
-    std::size_t slots_;
+    std::size_t slots_ = 1;
     std::vector<std::uint64_t> shares_;   ///< of each sample in each phase
     std::vector<std::uint64_t> largest_;  ///< of its largest item
     std::vector<bool> heavy_;
     std::vector<std::size_t> rank_parts_;  ///< ranks of each phase
     std::vector<std::uint32_t> order_;     ///< samples by node, then by falling share
+    std::vector<std::uint64_t> keys_;      ///< of each sample: its largest share
+    std::vector<std::uint64_t> loads_;     ///< of each micro-batch and phase
+    std::vector<std::uint64_t> most_;
 };
 
 }  // namespace evenkeel::detail

@@ -10,6 +10,7 @@
 #include <evenkeel/core/group.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/topology.hpp>
+#include <evenkeel/solve/detail/stay_task.hpp>
 
 namespace evenkeel::detail {
 
@@ -18,7 +19,18 @@ namespace evenkeel::detail {
 /// An instance is on the node of its leader. Nodes without one are left out, the others numbered anew.
 class group_view {
   public:
-    group_view(group const& group, topology const& cluster) {
+    /// Whether it shows this group already, which has then been checked.
+    [[nodiscard]] bool shows(group const& group, topology const& cluster) const {
+        return shown_ && group == group_ && cluster == cluster_;
+    }
+
+    void assign(group const& group, topology const& cluster) {
+        if (shows(group, cluster)) {
+            return;
+        }
+        shown_ = true;
+        group_ = group;
+        cluster_ = cluster;
         std::size_t const ranks = group.ranks().value;
         std::vector<std::uint32_t> number(cluster.nodes(), nobody);
         for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -28,19 +40,19 @@ class group_view {
         for (auto& node : number) {
             node = node == nobody ? nobody : nodes++;
         }
-        members_.resize(nodes);
         instances_.nodes_of_ranks.resize(ranks);
-        for (std::size_t rank = 0; rank < ranks; ++rank) {
-            auto const node = number[to_index(cluster.node_of(group.leader(to_id<rank_id>(rank))))];
-            instances_.nodes_of_ranks[rank] = node_id{node};
-            members_[node].push_back(static_cast<std::uint32_t>(rank));
-        }
+        nodes_of_ranks_.resize(ranks);
+        leaders_.resize(ranks);
         instance_of_.assign(cluster.size().value, nobody);
         for (std::size_t rank = 0; rank < ranks; ++rank) {
+            leaders_[rank] = group.leader(to_id<rank_id>(rank));
+            nodes_of_ranks_[rank] = number[to_index(cluster.node_of(leaders_[rank]))];
+            instances_.nodes_of_ranks[rank] = node_id{nodes_of_ranks_[rank]};
             for (world_rank const member : group[to_id<rank_id>(rank)]) {
                 instance_of_[to_index(member)] = static_cast<std::uint32_t>(rank);
             }
         }
+        members_.assign(nodes_of_ranks_, nodes);
         node_of_.resize(cluster.size().value);
         for (std::size_t rank = 0; rank < node_of_.size(); ++rank) {
             node_of_[rank] = number[to_index(cluster.nodes_of_ranks[rank])];
@@ -48,8 +60,11 @@ class group_view {
     }
 
     [[nodiscard]] topology const& instances() const noexcept { return instances_; }
-    [[nodiscard]] std::size_t nodes() const noexcept { return members_.size(); }
+    [[nodiscard]] std::span<std::uint32_t const> nodes_of_ranks() const noexcept { return nodes_of_ranks_; }
+    [[nodiscard]] std::size_t nodes() const noexcept { return members_.nodes(); }
+    [[nodiscard]] std::size_t ranks() const noexcept { return nodes_of_ranks_.size(); }
     [[nodiscard]] std::span<std::uint32_t const> on_node(std::size_t node) const noexcept { return members_[node]; }
+    [[nodiscard]] world_rank leader(std::uint32_t rank) const noexcept { return leaders_[rank]; }
 
     /// The instance that item number `item` is nearest to: the one that its world rank has a part in, else one on the same
     /// node, else any.
@@ -60,16 +75,21 @@ class group_view {
         if (std::uint32_t const node = node_of_[to_index(rank)]; node != nobody) {
             return members_[node][item % members_[node].size()];
         }
-        return static_cast<std::uint32_t>(item % instances_.size().value);
+        return static_cast<std::uint32_t>(item % ranks());
     }
 
   private:
     static constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 
+    bool shown_ = false;
+    group group_;
+    topology cluster_;
     topology instances_;
-    std::vector<std::vector<std::uint32_t>> members_;  ///< of each node
-    std::vector<std::uint32_t> instance_of_;           ///< of each world rank, or `nobody`
-    std::vector<std::uint32_t> node_of_;               ///< of each world rank, or `nobody`
+    std::vector<std::uint32_t> nodes_of_ranks_;  ///< of each instance
+    std::vector<world_rank> leaders_;            ///< of each instance
+    node_ranks members_;                         ///< of each node
+    std::vector<std::uint32_t> instance_of_;     ///< of each world rank, or `nobody`
+    std::vector<std::uint32_t> node_of_;         ///< of each world rank, or `nobody`
 };
 
 }  // namespace evenkeel::detail

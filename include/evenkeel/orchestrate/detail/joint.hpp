@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/quality.hpp>
@@ -34,15 +33,14 @@ struct step_problem {
 
     [[nodiscard]] std::size_t encoders() const noexcept { return phases.size() - 1; }
 
-    /// How often the outputs of an encoder travel: forward, and their gradients back.
-    [[nodiscard]] std::uint64_t ways(std::size_t encoder) const noexcept { return phases[encoder].trained ? 2 : 1; }
+    /// How often the outputs of an encoder travel.
+    [[nodiscard]] std::uint64_t ways(std::size_t encoder) const noexcept { return ways_of(phases[encoder]); }
 };
 
 /// What has been decided of one phase: the rank of each item, and per micro-batch how even that is.
 struct phase_ranks {
     std::vector<std::uint32_t> rank_of;
     std::vector<quality> qualities;
-    std::uint64_t one_batch_bound = 0;
     bool from_scratch = false;
 };
 
@@ -53,8 +51,8 @@ struct phase_ranks {
 /// upsets, samples of text alone level again, which are a thousand times cheaper to move.
 class joint_choice {
   public:
-    joint_choice(step_problem const& problem, orchestrate_options const& options, std::vector<phase_ranks>& chosen)
-        : problem_{problem}, options_{options}, chosen_{chosen} {
+    void start(step_problem const& problem, std::span<group_view const> views, std::vector<phase_ranks>& chosen) {
+        views_ = views;
         order_.resize(problem.encoders());
         std::iota(order_.begin(), order_.end(), std::size_t{0});
         std::ranges::sort(order_, [&](std::size_t a, std::size_t b) {
@@ -62,155 +60,199 @@ class joint_choice {
             auto const bytes_b = problem.amounts.phases[b].total_bytes;
             return bytes_a != bytes_b ? bytes_a > bytes_b : a < b;
         });
+        chosen.resize(problem.phases.size());
         for (std::size_t number = 0; number < chosen.size(); ++number) {
+            chosen[number].qualities.clear();
+            chosen[number].from_scratch = false;
             chosen[number].rank_of.resize(problem.amounts.phases[number].weights.size());
             if (auto const& given = problem.phases[number].given) {
                 write_ranks(*given, chosen[number].rank_of);
             }
-            views_.emplace_back(problem.phases[number].group, problem.cluster);
         }
         anchors_.resize(problem.samples.size());
         held_.resize(problem.samples.size());
     }
 
     /// Decides one micro-batch of the samples given, in ascending order.
-    void operator()(std::span<item_id const> samples) {
+    void operator()(step_problem const& problem, orchestrate_options const& options, std::span<item_id const> samples,
+                    std::vector<phase_ranks>& chosen) {
         for (item_id const sample : samples) {
-            anchors_[to_index(sample)] = problem_.home[sample].rank;
+            anchors_[to_index(sample)] = problem.home[sample].rank;
             held_[to_index(sample)] = 0;
         }
+        bool first = true;
         for (std::size_t const encoder : order_) {
-            gather_units(samples, encoder);
-            decide(encoder);
-            follow(samples, encoder);
+            gather_units(problem, samples, encoder, first);
+            decide(problem, options, encoder, chosen[encoder]);
+            follow(problem, samples, encoder, chosen[encoder].rank_of);
+            first = false;
         }
-        gather_samples(samples);
-        decide(problem_.encoders());
+        gather_samples(problem, samples);
+        decide(problem, options, problem.encoders(), chosen.back());
     }
 
   private:
-    void gather_units(std::span<item_id const> samples, std::size_t encoder) {
-        task_.clear();
-        items_.clear();
-        auto const& amounts = problem_.amounts.phases[encoder];
-        auto const& units = problem_.samples.inputs[encoder].units;
+    /// @param first  Whether no outputs are placed yet, to which those of this encoder would have to travel.
+    void gather_units(step_problem const& problem, std::span<item_id const> samples, std::size_t encoder, bool first) {
+        auto const& amounts = problem.amounts.phases[encoder];
+        auto const& offsets = problem.samples.inputs[encoder].units.offsets;
+        bool const whole = samples.size() == problem.samples.size();
+        std::size_t count = amounts.weights.size();
+        if (!whole) {
+            count = 0;
+            for (item_id const sample : samples) {
+                count += offsets[to_index(sample) + 1] - offsets[to_index(sample)];
+            }
+        }
+        task_.home_ranks.resize(count);
+        task_.starts.clear();
+        task_.several_units = false;
+        if (!first) {
+            task_.some_bytes.resize(count);
+            task_.some_classes.resize(count);
+        }
+        auto const& view = views_[encoder];
+        std::uint64_t const ways = problem.ways(encoder);
+        std::size_t at = 0;
         for (item_id const sample : samples) {
-            // Other outputs of the sample are placed already; this one would have to travel to them.
+            std::size_t unit = offsets[to_index(sample)];
+            std::size_t const last = offsets[to_index(sample) + 1];
+            if (unit == last) {
+                continue;
+            }
+            task_.starts.push_back(static_cast<std::uint32_t>(at));
+            task_.several_units = task_.several_units || last - unit > 1;
             bool const placed = held_[to_index(sample)] != 0;
-            for (std::size_t unit = units.first(sample); unit < units.first(sample) + units.count(sample); ++unit) {
-                std::uint64_t const outputs = placed ? problem_.ways(encoder) * amounts.output_bytes[unit] : 0;
-                task_.push(amounts.weights[unit],
-                           checked_add(amounts.bytes[unit], outputs, "orchestrate: the bytes of a unit"),
-                           anchors_[to_index(sample)], placed ? 1 : 0, static_cast<std::uint32_t>(sample));
-                items_.push_back(to_id<item_id>(unit));
+            world_rank const anchor = anchors_[to_index(sample)];
+            for (; unit < last; ++unit, ++at) {
+                task_.home_ranks[at] = view.nearest(anchor, at);
+                if (!first) {
+                    task_.some_bytes[at] = amounts.bytes[unit] + (placed ? ways * amounts.output_bytes[unit] : 0);
+                    task_.some_classes[at] = placed ? 1 : 0;
+                }
             }
         }
+        task_.items.clear();
+        if (!whole) {
+            for (item_id const sample : samples) {
+                for (std::size_t unit = offsets[to_index(sample)]; unit < offsets[to_index(sample) + 1]; ++unit) {
+                    task_.items.push_back(to_id<item_id>(unit));
+                }
+            }
+        }
+        take_weights(amounts, first ? &amounts.bytes : nullptr, whole);
+        task_.classes = first ? std::span<std::uint8_t const>{} : std::span<std::uint8_t const>{task_.some_classes};
     }
 
-    void gather_samples(std::span<item_id const> samples) {
-        task_.clear();
-        items_.clear();
-        auto const& amounts = problem_.amounts.phases.back();
-        for (item_id const sample : samples) {
-            std::size_t const position = to_index(sample);
-            std::uint64_t outputs = 0;
-            std::uint64_t moving = amounts.bytes[position];
-            for (std::size_t encoder = 0; encoder < problem_.encoders(); ++encoder) {
-                std::uint64_t const bytes = output_bytes_of(sample, encoder);
-                outputs = checked_add(outputs, bytes, "orchestrate: the bytes of a sample");
-                moving = checked_add(moving, problem_.ways(encoder) * bytes, "orchestrate: the bytes of a sample");
-            }
+    void gather_samples(step_problem const& problem, std::span<item_id const> samples) {
+        auto const& amounts = problem.amounts;
+        auto const& view = views_[problem.encoders()];
+        bool const whole = samples.size() == problem.samples.size();
+        task_.home_ranks.resize(samples.size());
+        task_.some_classes.resize(samples.size());
+        task_.starts.clear();
+        task_.several_units = false;
+        for (std::size_t at = 0; at < samples.size(); ++at) {
+            std::size_t const sample = to_index(samples[at]);
+            task_.home_ranks[at] = view.nearest(anchors_[sample], at);
             // Text alone is free cargo; after that, samples whose outputs are scattered anyway.
-            std::uint8_t const item_class = outputs == 0 ? 0 : held_[position] < outputs - held_[position] ? 1 : 2;
-            task_.push(amounts.weights[position], moving, anchors_[position], item_class,
-                       static_cast<std::uint32_t>(sample));
-            items_.push_back(sample);
+            std::uint64_t const outputs = amounts.outputs[sample];
+            task_.some_classes[at] = outputs == 0 ? 0 : held_[sample] < outputs - held_[sample] ? 1 : 2;
         }
+        task_.items.clear();
+        if (!whole) {
+            task_.items.assign(samples.begin(), samples.end());
+        }
+        take_weights(amounts.phases.back(), &amounts.moving, whole);
+        task_.classes = task_.some_classes;
     }
 
-    [[nodiscard]] std::uint64_t output_bytes_of(item_id sample, std::size_t encoder) const noexcept {
-        auto const& units = problem_.samples.inputs[encoder].units;
-        auto const& bytes = problem_.amounts.phases[encoder].output_bytes;
-        std::uint64_t sum = 0;
-        for (std::size_t unit = units.first(sample); unit < units.first(sample) + units.count(sample); ++unit) {
-            sum += bytes[unit];
+    /// @param bytes  Of all items of the phase; nothing if `some_bytes` has those of the task already.
+    void take_weights(phase_amounts const& amounts, std::vector<std::uint64_t> const* bytes, bool whole) {
+        if (whole) {
+            task_.weights = amounts.weights;
+            task_.padded = amounts.padded;
+            task_.bytes = bytes != nullptr ? *bytes : task_.some_bytes;
+            return;
         }
-        return sum;
+        auto const pick = [&](std::span<std::uint64_t const> all, std::vector<std::uint64_t>& some) {
+            some.resize(all.empty() ? 0 : task_.items.size());
+            for (std::size_t at = 0; at < some.size(); ++at) {
+                some[at] = all[to_index(task_.items[at])];
+            }
+        };
+        pick(amounts.weights, task_.some_weights);
+        pick(amounts.padded, task_.some_padded);
+        if (bytes != nullptr) {
+            pick(*bytes, task_.some_bytes);
+        }
+        task_.weights = task_.some_weights;
+        task_.padded = task_.some_padded;
+        task_.bytes = task_.some_bytes;
     }
 
-    void decide(std::size_t number) {
-        auto& chosen = chosen_[number];
-        if (problem_.phases[number].given) {
-            use_given(number);
+    void decide(step_problem const& problem, orchestrate_options const& options, std::size_t number,
+                phase_ranks& chosen) {
+        auto const& phase = problem.phases[number];
+        if (phase.given) {
+            // The ranks stand in `chosen` already; what is left to say is how even they are.
+            planner_.assess(task_, phase, chosen.rank_of, answer_);
         } else {
-            planner_(task_, problem_.phases[number], views_[number],
-                     tolerance_of(problem_.phases[number], options_.micro_batches), answer_);
-            for (std::size_t item = 0; item < items_.size(); ++item) {
-                chosen.rank_of[to_index(items_[item])] = answer_.rank_of[item];
+            planner_(task_, phase, views_[number], tolerance_of(phase, options.micro_batches), answer_);
+            for (std::size_t at = 0; at < task_.size(); ++at) {
+                chosen.rank_of[task_.item(at)] = answer_.rank_of[at];
             }
         }
         chosen.qualities.push_back(answer_.quality);
         chosen.from_scratch = chosen.from_scratch || answer_.from_scratch;
-        if (options_.planned) {
-            options_.planned(number);
+        if (options.planned) {
+            options.planned(number);
         }
-    }
-
-    /// The ranks of a given plan stand in `chosen` already; what is left to say is how even they are.
-    void use_given(std::size_t number) {
-        rank_count const ranks = problem_.phases[number].group.ranks();
-        std::vector<std::uint64_t> loads(ranks.value);
-        std::uint64_t total = 0;
-        for (std::size_t item = 0; item < items_.size(); ++item) {
-            total = checked_add(total, task_.weights[item], "orchestrate: the total load");
-            loads[chosen_[number].rank_of[to_index(items_[item])]] += task_.weights[item];
-        }
-        answer_.quality = {.max_load = *std::ranges::max_element(loads),
-                           .total_load = total,
-                           .lower_bound = lower_bound(task_.weights, ranks),
-                           .ranks = ranks};
-        answer_.from_scratch = false;
     }
 
     /// Moves the anchor of each sample to the rank that has most of its outputs by now.
-    void follow(std::span<item_id const> samples, std::size_t encoder) {
-        auto const& units = problem_.samples.inputs[encoder].units;
-        auto const& bytes = problem_.amounts.phases[encoder].output_bytes;
-        auto const& group = problem_.phases[encoder].group;
-        auto const& rank_of = chosen_[encoder].rank_of;
+    void follow(step_problem const& problem, std::span<item_id const> samples, std::size_t encoder,
+                std::vector<std::uint32_t> const& rank_of) {
+        auto const& offsets = problem.samples.inputs[encoder].units.offsets;
+        auto const& bytes = problem.amounts.phases[encoder].output_bytes;
+        auto const& view = views_[encoder];
+        auto const offer = [&](item_id sample, std::uint32_t rank, std::uint64_t together) {
+            if (together > held_[to_index(sample)]) {
+                held_[to_index(sample)] = together;
+                anchors_[to_index(sample)] = view.leader(rank);
+            }
+        };
         for (item_id const sample : samples) {
-            std::size_t const first = units.first(sample);
+            std::size_t const first = offsets[to_index(sample)];
+            std::size_t const last = offsets[to_index(sample) + 1];
+            if (last - first <= 1) {
+                if (last != first) {
+                    offer(sample, rank_of[first], bytes[first]);
+                }
+                continue;
+            }
             shares_.clear();
-            for (std::size_t unit = first; unit < first + units.count(sample); ++unit) {
+            for (std::size_t unit = first; unit < last; ++unit) {
                 shares_.emplace_back(rank_of[unit], bytes[unit]);
             }
-            if (shares_.size() > 1) {
-                std::ranges::sort(shares_);
-            }
+            std::ranges::sort(shares_);
             for (std::size_t share = 0; share < shares_.size();) {
                 std::uint32_t const rank = shares_[share].first;
                 std::uint64_t together = 0;
                 for (; share < shares_.size() && shares_[share].first == rank; ++share) {
                     together += shares_[share].second;
                 }
-                if (together > held_[to_index(sample)]) {
-                    held_[to_index(sample)] = together;
-                    anchors_[to_index(sample)] = group.leader(to_id<rank_id>(rank));
-                }
+                offer(sample, rank, together);
             }
         }
     }
 
-    step_problem const& problem_;
-    orchestrate_options const& options_;
-    std::vector<phase_ranks>& chosen_;
-    std::vector<std::size_t> order_;   ///< of the encoders
-    std::vector<group_view> views_;    ///< of each phase
-    std::vector<world_rank> anchors_;  ///< of each sample: where most of its outputs are, or where it was drawn
-    std::vector<std::uint64_t> held_;  ///< of each sample: bytes of its outputs that are there
+    std::span<group_view const> views_;  ///< of each phase
+    std::vector<std::size_t> order_;     ///< of the encoders
+    std::vector<world_rank> anchors_;    ///< of each sample: where most of its outputs are, or where it was drawn
+    std::vector<std::uint64_t> held_;    ///< of each sample: bytes of its outputs that are there
     std::vector<std::pair<std::uint32_t, std::uint64_t>> shares_;  ///< of a sample: rank and bytes of each unit
     phase_task task_;
-    std::vector<item_id> items_;  ///< of the task
     phase_planner planner_;
     phase_answer answer_;
 };

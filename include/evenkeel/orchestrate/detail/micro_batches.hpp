@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <evenkeel/core/errors.hpp>
@@ -22,6 +21,7 @@ struct step_slots {
     std::vector<micro_batch_id> slot_of;
     std::vector<item_id> samples;
     std::vector<std::size_t> offsets;
+    std::vector<std::size_t> next;  ///< while they are filled in
 
     [[nodiscard]] std::span<item_id const> samples_of(std::size_t slot) const noexcept {
         return std::span{samples}.subspan(offsets[slot], offsets[slot + 1] - offsets[slot]);
@@ -40,30 +40,33 @@ struct step_slots {
     return result;
 }
 
-[[nodiscard]] inline std::vector<micro_batch_id> dealt_slots(step_problem const& problem,
-                                                             orchestrate_options const& options) {
+inline void deal_slots(step_problem const& problem, orchestrate_options const& options, sample_dealer& dealer,
+                       std::vector<micro_batch_id>& slot_of) {
     if (options.micro_batches.value == 1) {
-        return std::vector<micro_batch_id>(problem.samples.size());
+        slot_of.assign(problem.samples.size(), {});
+        return;
     }
     if (!options.micro_batch_of_sample.empty()) {
-        return options.micro_batch_of_sample;
+        slot_of = options.micro_batch_of_sample;
+        return;
     }
     if (problem.phases.back().given) {
-        return slots_of_plan(*problem.phases.back().given);
+        slot_of = slots_of_plan(*problem.phases.back().given);
+        return;
     }
-    sample_dealer const dealer{problem, options.micro_batches.value};
+    dealer.start(problem, options.micro_batches.value);
     if (options.deal == dealing::as_drawn) {
-        return dealer.as_drawn();
+        dealer.as_drawn(problem, slot_of);
+        return;
     }
-    if (options.deal == dealing::even) {
-        return dealer.even();
-    }
-    auto together = dealer.heavy_together();
+    dealer.deal(problem, options.deal != dealing::even, slot_of);
     if (options.deal == dealing::best) {
-        auto even = dealer.even();
-        return dealer.sum_of_bounds(together) < dealer.sum_of_bounds(even) ? together : even;
+        std::uint64_t const together = dealer.sum_of_bounds(problem, slot_of);
+        dealer.deal(problem, false, slot_of);
+        if (together < dealer.sum_of_bounds(problem, slot_of)) {
+            dealer.deal(problem, true, slot_of);
+        }
     }
-    return together;
 }
 
 /// Refuses a given plan that runs a unit in another micro-batch than its sample.
@@ -90,22 +93,22 @@ inline void require_slots(step_problem const& problem, std::span<micro_batch_id 
 }
 
 /// Deals the samples of a step, or takes what the caller has decided.
-[[nodiscard]] inline step_slots micro_batches_of(step_problem const& problem, orchestrate_options const& options) {
-    step_slots result{.slot_of = dealt_slots(problem, options),
-                      .samples = std::vector<item_id>(problem.samples.size()),
-                      .offsets = std::vector<std::size_t>(options.micro_batches.value + 1)};
+inline void write_slots(step_problem const& problem, orchestrate_options const& options, sample_dealer& dealer,
+                        step_slots& result) {
+    deal_slots(problem, options, dealer, result.slot_of);
     require_slots(problem, result.slot_of);
+    result.samples.resize(problem.samples.size());
+    result.offsets.assign(options.micro_batches.value + 1, 0);
     for (auto const slot : result.slot_of) {
         ++result.offsets[to_index(slot) + 1];
     }
     for (std::size_t slot = 1; slot < result.offsets.size(); ++slot) {
         result.offsets[slot] += result.offsets[slot - 1];
     }
-    auto next = result.offsets;
+    result.next.assign(result.offsets.begin(), result.offsets.end());
     for (std::size_t sample = 0; sample < result.slot_of.size(); ++sample) {
-        result.samples[next[to_index(result.slot_of[sample])]++] = to_id<item_id>(sample);
+        result.samples[result.next[to_index(result.slot_of[sample])]++] = to_id<item_id>(sample);
     }
-    return result;
 }
 
 }  // namespace evenkeel::detail

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
@@ -11,33 +12,27 @@
 namespace evenkeel::detail {
 
 /// The items of one phase and micro-batch: what they weigh, where their bytes are, and what moving them costs.
+///
+/// Where a step has one micro-batch, its items are those of the phase, and nothing is copied.
 struct phase_task {
-    std::vector<std::uint64_t> weights;
-    std::vector<std::uint64_t> bytes;
-    std::vector<world_rank> anchors;
-    std::vector<std::uint8_t> classes;   ///< items of a lower class leave their node first
-    std::vector<std::uint32_t> samples;  ///< whose items they are: ascending; those of one sample follow each other
-    bool several_units = false;          ///< whether a sample has more than one
+    std::span<std::uint64_t const> weights;
+    std::span<std::uint64_t const> padded;  ///< of these, what counts as often as there are items; empty if none
+    std::span<std::uint64_t const> bytes;
+    std::span<std::uint8_t const> classes;  ///< items of a lower class leave their node first; empty if all are alike
+    std::vector<std::uint32_t> home_ranks;  ///< the instance that each item is nearest to
+    std::vector<item_id> items;             ///< which they are, ascending; empty if they are all
+    std::vector<std::uint32_t> starts;      ///< the first item of each sample that has any
+    bool several_units = false;             ///< whether a sample has more than one
 
-    void clear() {
-        weights.clear();
-        bytes.clear();
-        anchors.clear();
-        classes.clear();
-        samples.clear();
-        several_units = false;
-    }
+    // What the spans refer to, where it is not the phase's own.
+    std::vector<std::uint64_t> some_weights;
+    std::vector<std::uint64_t> some_padded;
+    std::vector<std::uint64_t> some_bytes;
+    std::vector<std::uint8_t> some_classes;
 
     [[nodiscard]] std::size_t size() const noexcept { return weights.size(); }
-
-    void push(std::uint64_t weight, std::uint64_t size, world_rank anchor, std::uint8_t item_class,
-              std::uint32_t sample) {
-        several_units = several_units || (!samples.empty() && samples.back() == sample);
-        weights.push_back(weight);
-        bytes.push_back(size);
-        anchors.push_back(anchor);
-        classes.push_back(item_class);
-        samples.push_back(sample);
+    [[nodiscard]] std::size_t item(std::size_t position) const noexcept {
+        return items.empty() ? position : to_index(items[position]);
     }
 };
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include <evenkeel/orchestrate/detail/amounts.hpp>
+#include <evenkeel/orchestrate/detail/bound_space.hpp>
+#include <evenkeel/orchestrate/detail/count_traffic.hpp>
+#include <evenkeel/orchestrate/detail/dealing.hpp>
+#include <evenkeel/orchestrate/detail/group_view.hpp>
+#include <evenkeel/orchestrate/detail/joint.hpp>
+#include <evenkeel/orchestrate/detail/micro_batches.hpp>
+#include <evenkeel/orchestrate/detail/write_phase.hpp>
+#include <evenkeel/orchestrate/step.hpp>
+
+namespace evenkeel {
+
+namespace detail {
+
+/// What `orchestrate` remembers from step to step: memory, and which groups it has looked at.
+struct step_room {
+    step_amounts amounts;
+    std::vector<group_view> views;  ///< of each phase
+    sample_dealer dealer;
+    step_slots slots;
+    std::vector<phase_ranks> chosen;  ///< of each phase
+    joint_choice choose;
+    traffic_counter count;
+    phase_writer write;
+    bound_space bound;
+    planned_step step;
+};
+
+}  // namespace detail
+
+/// The memory that `orchestrate` works in. From the second step of the same phases and numbers of items on, it allocates
+/// nothing, unless plans are given, or made from scratch where staying home failed.
+///
+///     evenkeel::orchestrate_workspace space;                                          // lives as long as training
+///     auto const& step = evenkeel::orchestrate(space, samples, phases, cluster);      // valid until the next use
+///
+/// Results do not depend on what a workspace was used for before. It belongs to one thread at a time, and is too large for
+/// some threads' stacks.
+class orchestrate_workspace {
+  public:
+    /// For `orchestrate`.
+    [[nodiscard]] detail::step_room& room() noexcept { return room_; }
+
+  private:
+    detail::step_room room_;
+};
+
+}  // namespace evenkeel

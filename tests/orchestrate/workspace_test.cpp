@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/cost/conv_attention.hpp>
+#include <evenkeel/orchestrate/orchestrate.hpp>
+#include <evenkeel/orchestrate/workspace.hpp>
+
+#include "tests/support/batches.hpp"
+#include "tests/support/steps.hpp"
+
+namespace {
+std::size_t allocations = 0;
+}  // namespace
+
+// Every allocation of the program is counted. Out of line: where only one of the pair is inlined, GCC sees a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    ++allocations;
+    if (void* const memory = std::malloc(size)) {
+        return memory;
+    }
+    throw std::bad_alloc{};
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
+    ++allocations;
+    return std::malloc(size);
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace evenkeel {
+namespace {
+
+/// 16 ranks on two nodes with 20 samples each, of which each second has images, so many to a sample, and text. The numbers
+/// of samples and units are the same whatever the seed.
+step_samples samples_with_images(std::uint64_t seed, std::size_t images) {
+    test::seeded random{seed};
+    step_samples samples{.counts = std::vector<std::size_t>(16, 20), .inputs = {{}}};
+    std::vector<std::size_t> units;
+    for (std::size_t sample = 0; sample < 320; ++sample) {
+        samples.text.push_back(random.between(1, 400));
+        units.push_back(sample % 2 == 0 ? images : 0);
+        for (std::size_t unit = 0; unit < units.back(); ++unit) {
+            samples.inputs[0].lengths.push_back(random.between(1, 1000));
+        }
+    }
+    samples.inputs[0].units = units_of(units);
+    return samples;
+}
+
+std::vector<phase> phases_with(std::vector<phase_cost> const& costs) {
+    std::vector<phase> phases{{.name = "vision", .bytes_in = 4704, .bytes_out = 7168}, {.name = "llm", .bytes_in = 8}};
+    for (std::size_t number = 0; number < phases.size(); ++number) {
+        phases[number].cost = costs[number];
+        phases[number].group = group_of({.tensor = 2, .data = 8});
+    }
+    return phases;
+}
+
+std::size_t allocations_of_later_steps(std::size_t images, std::vector<phase_cost> const& costs,
+                                       orchestrate_options const& options = {}) {
+    auto const cluster = uniform_topology({16}, {8});
+    auto const phases = phases_with(costs);
+    auto const space = std::make_unique<orchestrate_workspace>();
+    (void)orchestrate(*space, samples_with_images(0, images), phases, cluster, options);
+    std::size_t result = 0;
+    for (std::uint64_t seed = 1; seed < 8; ++seed) {
+        auto const samples = samples_with_images(seed, images);
+        auto const before = allocations;
+        (void)orchestrate(*space, samples, phases, cluster, options);
+        result += allocations - before;
+    }
+    return result;
+}
+
+TEST(orchestrate_workspace, allocates_nothing_from_the_second_step_on) {
+    EXPECT_EQ(allocations_of_later_steps(1, {linear_cost{}, linear_cost{}}), 0u);
+    EXPECT_EQ(allocations_of_later_steps(3, {linear_cost{}, attention_cost{24576, 1}}), 0u);
+}
+
+TEST(orchestrate_workspace, allocates_nothing_for_micro_batches) {
+    orchestrate_options const options{.micro_batches = {2}, .deal = dealing::even};
+    EXPECT_EQ(allocations_of_later_steps(1, {linear_cost{}, linear_cost{}}, options), 0u);
+}
+
+TEST(orchestrate_workspace, does_not_show_in_the_steps_that_it_was_used_for) {
+    auto const space = std::make_unique<orchestrate_workspace>();
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        auto const drawn = test::random_step(seed, {1 + seed % 16});
+        EXPECT_EQ(orchestrate(*space, drawn.samples, drawn.phases, drawn.cluster, drawn.options),
+                  orchestrate(drawn.samples, drawn.phases, drawn.cluster, drawn.options))
+            << "seed " << seed;
+    }
+}
+
+}  // namespace
+}  // namespace evenkeel
