@@ -52,6 +52,7 @@ std::vector<suite> suites() {
     return {{"small", seeds(100, [](auto seed) { return small_batch(seed); })},
             {"mixed", seeds(6, [](auto seed) { return mixed_batch(seed, 4 + 12 * seed, 5 + 5 * seed); })},
             {"sparse", seeds(8, [](auto seed) { return sparse_batch(seed, 4 + 4 * seed, 2 + seed % 3); })},
+            {"tiles", seeds(2, [](auto seed) { return tiled_batch(seed, 64 + 64 * seed, 8); })},
             {"large", seeds(1, [](auto seed) { return mixed_batch(seed, 256, 24); })}};
 }
 

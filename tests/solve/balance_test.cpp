@@ -200,14 +200,27 @@ TEST(balance, does_not_go_on_once_the_search_of_every_plan_has_met_the_bound) {
 TEST(balance, comes_within_a_thousandth_of_the_bound_of_tiles_with_a_quadratic_cost) {
     // Five sizes only, and as many costs: a fine difference takes several tiles against several.
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
-        test::seeded random{seed};
-        std::vector<std::uint64_t> lengths(64 * 40);
-        for (auto& length : lengths) {
-            length = 576 * (random.up_to(9) < 3 ? 0 : random.between(1, 5));
-        }
+        auto const [lengths, ranks] = test::tiled_batch(seed, 16, 40);
         auto const model = attention_cost{.linear = 24'576, .quadratic = 1};
-        EXPECT_LE(balance(lengths, rank_count{64}, model).quality.gap(), 1e-3) << "seed " << seed;
+        EXPECT_LE(balance(lengths, ranks, model).quality.gap(), 1e-3) << "seed " << seed;
     }
+}
+
+TEST(balance, proves_which_sums_tiles_with_a_quadratic_cost_can_make) {
+    std::size_t raised = 0;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        auto const [lengths, ranks] = test::tiled_batch(seed, 256, 16);
+        auto const model = attention_cost{.linear = 24'576, .quadratic = 1};
+        std::vector<std::uint64_t> costs;
+        for (auto const length : lengths) {
+            costs.push_back(model.weight(length));
+        }
+        auto const even = balance(lengths, ranks, model);
+        EXPECT_EQ(even.quality.gap(), 0) << "seed " << seed;
+        EXPECT_EQ(even.quality.max_load, test::busiest_load(even.plan, costs));
+        raised += even.quality.lower_bound > lower_bound(costs, ranks) ? 1U : 0U;
+    }
+    EXPECT_GE(raised, 3u);
 }
 
 TEST(balance, tells_documents_of_equal_length_but_different_cost_apart) {

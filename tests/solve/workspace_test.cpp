@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/core/ids.hpp>
+#include <evenkeel/cost/attention.hpp>
 #include <evenkeel/cost/conv_attention.hpp>
 #include <evenkeel/cost/linear.hpp>
 #include <evenkeel/cost/padded.hpp>
@@ -57,6 +58,12 @@ TEST(workspace, allocates_nothing_from_the_second_batch_of_a_shape_on) {
         auto const before = allocations;
         (void)balance(space, batch.lengths, batch.ranks, model);
         EXPECT_EQ(allocations, before) << "seed " << seed;
+
+        for (auto& length : batch.lengths) {
+            length = length % 5 * length % 5;
+        }
+        (void)balance(space, batch.lengths, batch.ranks, attention_cost{.linear = 40 + seed, .quadratic = 7});
+        EXPECT_EQ(allocations, before) << "tiles of seed " << seed;
     }
 }
 
@@ -187,6 +194,38 @@ TEST(padded_rebalance_workspace, allocates_nothing_from_the_second_batch_of_a_sh
         (void)rebalance(space, lengths, home, cluster, padded_cost{},
                         {.tolerance = seed % 3 == 0 ? 0 : 0.1, .bytes = bytes});
         EXPECT_EQ(allocations, before) << "seed " << seed;
+    }
+}
+
+TEST(rebalance_workspace, allocates_nothing_from_the_second_batch_of_a_shape_on_with_wishes) {
+    auto const home = home_layout(std::vector<std::size_t>(16, 12));
+    auto const cluster = uniform_topology({16}, {4});
+    rebalance_workspace space;
+    std::vector<std::uint64_t> const speeds{9, 8, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
+    std::vector<std::uint64_t> quantities(16 * 12);
+    std::vector<std::uint32_t> groups(16 * 12);
+    for (std::size_t item = 0; item < groups.size(); ++item) {
+        quantities[item] = item % 7;
+        groups[item] = static_cast<std::uint32_t>(item / 2);
+    }
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        auto const [lengths, ranks] = test::mixed_batch(seed, 16, 12);
+        wishes asked{.no_empty_rank = true};
+        if (seed % 2 == 0) {
+            asked.quantities = quantities;
+            asked.cap = 50;
+        }
+        if (seed % 3 == 0) {
+            asked.groups = groups;
+        }
+        if (seed % 4 == 0) {
+            asked.speeds = speeds;
+        }
+        auto const before = allocations;
+        (void)rebalance(space, lengths, home, cluster, linear_cost{}, {.effort = 64, .wishes = asked});
+        if (seed > 0) {
+            EXPECT_EQ(allocations, before) << "seed " << seed;
+        }
     }
 }
 

@@ -56,6 +56,16 @@ struct batch {
     return result;
 }
 
+/// A batch of images that are cut into one to five tiles of 576 tokens, three in ten absent.
+[[nodiscard]] inline batch tiled_batch(std::uint64_t seed, std::size_t ranks, std::size_t per_rank) {
+    seeded random{seed};
+    batch result{.lengths = std::vector<std::uint64_t>(ranks * per_rank), .ranks = {ranks}};
+    for (auto& length : result.lengths) {
+        length = 576 * (random.up_to(9) < 3 ? 0 : random.between(1, 5));
+    }
+    return result;
+}
+
 /// A batch with few samples per rank and lengths of one order of magnitude, as videos have: hard to balance.
 [[nodiscard]] inline batch sparse_batch(std::uint64_t seed, std::size_t ranks, std::size_t per_rank) {
     seeded random{seed};

@@ -13,6 +13,7 @@
 #include <evenkeel/solve/detail/dual_feasible.hpp>
 #include <evenkeel/solve/detail/exact_fill.hpp>
 #include <evenkeel/solve/detail/exact_finish.hpp>
+#include <evenkeel/solve/detail/few_sizes.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/repair.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
@@ -43,6 +44,7 @@ class search {
         repair_.reserve(items, ranks);
         fill_.reserve(items, ranks);
         finish_.reserve(items, ranks);
+        few_.reserve(items);
         uneven_.reserve(items, ranks);
         complete_.reserve(ranks);
         prove_.reserve(items);
@@ -75,6 +77,10 @@ class search {
                 return;
             }
             loads = add_up(items, ranks, rank_of);
+        }
+        if (few_.suits(items.weights, best.bound, best.busiest, steps) &&
+            fill_patterns(items, ranks, goal, rank_of, best, steps)) {
+            return;
         }
         bool const dense = items.size() >= 5 * ranks;
         if (dense && finish(items, loads, goal, rank_of, best, steps)) {
@@ -139,7 +145,37 @@ class search {
         start_.assign(rank_of.begin(), rank_of.end());
         loads_.assign(loads.begin(), loads.end());
         finish_(items.weights, items.total, target, loads_, start_, steps);
-        std::uint64_t const waste = target - mean_load(items, loads.size());
+        return even_out(items, target, rank_of, best, steps);
+    }
+
+    /// Lets ranks hold patterns of few sizes; whether that is as good as it gets.
+    bool fill_patterns(sorted_items const& items, std::size_t ranks, std::uint64_t& goal,
+                       std::span<std::uint32_t> rank_of, standing& best, step_budget& steps) {
+        few_.start(ranks, best.bound);
+        step_budget part = steps.part(steps.left() / 4 * 3);
+        bool const fits = few_.improve(part);
+        steps.give_back(part);
+        goal += few_.bound() - best.bound;
+        best.bound = few_.bound();
+        if (best.busiest <= goal) {
+            return true;
+        }
+        for (std::uint64_t above = 0; fits && above <= best.bound / 1024 && goal + above < best.busiest;
+             above += above / 2 + 1) {
+            start_.resize(items.size());
+            loads_.resize(ranks);
+            few_.place(loads_, start_);
+            if (even_out(items, goal + above, rank_of, best, steps)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Repairs those ranks of a start that are uneven; whether that reaches the target.
+    bool even_out(sorted_items const& items, std::uint64_t target, std::span<std::uint32_t> rank_of, standing& best,
+                  step_budget& steps) {
+        std::uint64_t const waste = target - mean_load(items, loads_.size());
         uneven_.gather(items.weights, start_, loads_, target, waste);
         std::uint64_t busiest = uneven_.busiest_even();
         if (uneven_.ranks() > 0) {
@@ -215,6 +251,7 @@ class search {
     repair repair_;
     exact_fill fill_;
     exact_finish finish_;
+    few_sizes few_;
     uneven_ranks uneven_;
     complete_search complete_;
     dual_feasible prove_;
