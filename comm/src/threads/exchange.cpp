@@ -61,10 +61,10 @@ class exchanging final : public meeting {
         return std::nullopt;
     }
 
-    std::vector<statement> statements;                ///< per rank
-    std::vector<std::vector<outgoing>> sends;         ///< per rank
-    std::vector<std::vector<incoming>> receives;      ///< per rank
-    std::optional<dissent> objection;                 ///< if there is one, there are no copies
+    std::vector<statement> statements;            ///< per rank
+    std::vector<std::vector<outgoing>> sends;     ///< per rank
+    std::vector<std::vector<incoming>> receives;  ///< per rank
+    std::optional<dissent> objection;             ///< if there is one, there are no copies
     std::vector<copy> copies;
     std::vector<std::atomic<state>> states;           ///< per copy, and some more
     std::vector<std::vector<std::size_t>> copies_of;  ///< per rank, those it has an end of

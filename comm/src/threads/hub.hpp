@@ -108,7 +108,8 @@ class hub {
     void wake(world_rank rank);
 
     /// The hub of the ranks that split off together in meeting `number`; the first of `members` to ask makes it.
-    [[nodiscard]] std::shared_ptr<hub> child(std::uint64_t number, std::uint32_t color, evenkeel::topology const& members);
+    [[nodiscard]] std::shared_ptr<hub> child(std::uint64_t number, std::uint32_t color,
+                                             evenkeel::topology const& members);
 
   private:
     struct offspring {
