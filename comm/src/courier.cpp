@@ -27,13 +27,14 @@ courier::~courier() {
     thread_.join();
 }
 
-courier::ticket courier::post(std::function<pending()> begin) {
+courier::ticket courier::enqueue(job one) {
     ticket number = 0;
     {
         std::lock_guard const lock{mutex_};
         number = next_++;
         done_.push_back(false);
-        posted_.push_back({number, std::move(begin), std::nullopt});
+        one.number = number;
+        posted_.push_back(std::move(one));
     }
     to_courier_.notify_all();
     return number;
@@ -137,7 +138,7 @@ bool courier::proceed() {
     bool changed = false;
     for (auto one = open_.begin(); one != open_.end();) {
         if (!one->begun) {
-            one->begun = one->begin();
+            one->begun = one->call(one->begin.data());
             changed = true;
         }
         if (!one->begun->ready()) {
@@ -148,10 +149,9 @@ bool courier::proceed() {
         {
             std::lock_guard const lock{mutex_};
             done_[one->number - first_] = true;
-            while (!done_.empty() && done_.front()) {
-                done_.pop_front();
-                ++first_;
-            }
+            auto const first_open = std::ranges::find(done_, false);
+            first_ += static_cast<ticket>(first_open - done_.begin());
+            done_.erase(done_.begin(), first_open);
         }
         to_owner_.notify_all();
         one = open_.erase(one);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
-#include <functional>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <evenkeel/comm/communicator.hpp>
 #include <evenkeel/comm/deadline.hpp>
@@ -20,7 +22,7 @@
 namespace evenkeel::comm {
 
 /// Carries transfers out on a thread of its own, so that they proceed while the owner computes. Only that thread calls
-/// the communicators, for many backends allow one thread at a time.
+/// the communicators, for many backends allow one thread at a time. What it takes in memory it keeps.
 class courier {
   public:
     /// A transfer, by the order in which it was posted.
@@ -33,8 +35,15 @@ class courier {
     /// Gives up what is not complete.
     ~courier();
 
-    /// @param begin  Enqueues the transfer; called on the courier's thread, in the order of posting.
-    ticket post(std::function<pending()> begin);
+    /// @param begin  Enqueues the transfer: `pending begin()`; called on the courier's thread, in the order of posting.
+    template <class Begin>
+    ticket post(Begin begin) {
+        static_assert(std::is_trivially_copyable_v<Begin> && sizeof(Begin) <= sizeof(job::begin));
+        job one;
+        new (one.begin.data()) Begin{begin};
+        one.call = [](std::byte* at) { return (*std::launder(reinterpret_cast<Begin*>(at)))(); };
+        return enqueue(std::move(one));
+    }
 
     [[nodiscard]] bool done(ticket which);
 
@@ -47,9 +56,12 @@ class courier {
   private:
     struct job {
         ticket number = 0;
-        std::function<pending()> begin;
+        alignas(std::max_align_t) std::array<std::byte, 48> begin{};
+        pending (*call)(std::byte* begin) = nullptr;
         std::optional<pending> begun;
     };
+
+    ticket enqueue(job one);
 
     void work() noexcept;
     /// Begins and completes what it can. @return whether anything has changed.
@@ -60,15 +72,15 @@ class courier {
     std::mutex mutex_;
     std::condition_variable to_courier_;
     std::condition_variable to_owner_;
-    std::deque<job> posted_;  ///< not yet seen by the thread
+    std::vector<job> posted_;  ///< not yet seen by the thread
     ticket next_ = 0;
-    std::deque<bool> done_;          ///< from `first_` on
+    std::vector<bool> done_;         ///< from `first_` on
     ticket first_ = 0;               ///< all before are done
     std::optional<ticket> expired_;  ///< the owner waits no longer
     std::optional<std::string> abort_;
     std::exception_ptr fault_;
     bool stopping_ = false;
-    std::deque<job> open_;  ///< the thread's own
+    std::vector<job> open_;  ///< the thread's own
     std::thread thread_;
 };
 
