@@ -197,6 +197,38 @@ TEST(padded_rebalance_workspace, allocates_nothing_from_the_second_batch_of_a_sh
     }
 }
 
+TEST(rebalance_workspace, allocates_nothing_from_the_second_batch_of_a_shape_on_with_wishes) {
+    auto const home = home_layout(std::vector<std::size_t>(16, 12));
+    auto const cluster = uniform_topology({16}, {4});
+    rebalance_workspace space;
+    std::vector<std::uint64_t> const speeds{9, 8, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
+    std::vector<std::uint64_t> quantities(16 * 12);
+    std::vector<std::uint32_t> groups(16 * 12);
+    for (std::size_t item = 0; item < groups.size(); ++item) {
+        quantities[item] = item % 7;
+        groups[item] = static_cast<std::uint32_t>(item / 2);
+    }
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        auto const [lengths, ranks] = test::mixed_batch(seed, 16, 12);
+        wishes asked{.no_empty_rank = true};
+        if (seed % 2 == 0) {
+            asked.quantities = quantities;
+            asked.cap = 50;
+        }
+        if (seed % 3 == 0) {
+            asked.groups = groups;
+        }
+        if (seed % 4 == 0) {
+            asked.speeds = speeds;
+        }
+        auto const before = allocations;
+        (void)rebalance(space, lengths, home, cluster, linear_cost{}, {.effort = 64, .wishes = asked});
+        if (seed > 0) {
+            EXPECT_EQ(allocations, before) << "seed " << seed;
+        }
+    }
+}
+
 TEST(rebalance_workspace, does_not_colour_the_result) {
     rebalance_workspace space;
     for (std::uint64_t seed = 0; seed < 30; ++seed) {

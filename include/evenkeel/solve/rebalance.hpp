@@ -21,6 +21,7 @@
 #include <evenkeel/solve/balance.hpp>
 #include <evenkeel/solve/detail/arguments.hpp>
 #include <evenkeel/solve/detail/rebalance.hpp>
+#include <evenkeel/solve/detail/rebalance_wishes.hpp>
 #include <evenkeel/solve/rebalanced.hpp>
 
 namespace evenkeel {
@@ -35,9 +36,11 @@ class rebalance_workspace {
   public:
     /// For `rebalance`.
     [[nodiscard]] detail::stay_room& room() noexcept { return room_; }
+    [[nodiscard]] detail::wish_stay_room& wishes() noexcept { return wishes_; }
 
   private:
     detail::stay_room room_;
+    detail::wish_stay_room wishes_;
 };
 
 namespace detail {
@@ -109,6 +112,7 @@ inline void require_arguments(std::size_t samples, layout const& home, topology 
 /// @throws std::invalid_argument  if arguments do not belong together, a length is negative or not a number, or an
 ///                                option makes no sense.
 /// @throws std::overflow_error    if a weight, the sum of weights or that of bytes does not fit into 64 bits.
+/// @throws infeasible, not_found  if `options.wishes` cannot be, or were not, met; see `wishes`.
 /// @complexity O(n), and at most `options.effort` steps per sample and as many from scratch; n calls of `length`.
 template <std::ranges::input_range Samples, cost_model Model, length_of<Samples> Length = std::identity>
 [[nodiscard]] rebalanced rebalance(Samples&& samples, layout const& home, topology const& topology, Model const& model,
@@ -153,16 +157,21 @@ rebalanced const& rebalance(rebalance_workspace& workspace, Samples&& samples, l
     for (std::size_t item = 0; item < home.size(); ++item) {
         room.home_ranks[item] = static_cast<std::uint32_t>(home.places[item].rank);
     }
-    detail::rebalance(room, {.weights = room.weights,
-                             .bytes = room.bytes,
-                             .home_ranks = room.home_ranks,
-                             .home_nodes = {},
-                             .classes = options.classes,
-                             .nodes_of_ranks = room.nodes_of_ranks,
-                             .nodes = topology.nodes(),
-                             .tolerance = options.tolerance,
-                             .effort = options.effort,
-                             .bounds = options.bounds});
+    detail::stay_task const task{.weights = room.weights,
+                                 .bytes = room.bytes,
+                                 .home_ranks = room.home_ranks,
+                                 .home_nodes = {},
+                                 .classes = options.classes,
+                                 .nodes_of_ranks = room.nodes_of_ranks,
+                                 .nodes = topology.nodes(),
+                                 .tolerance = options.tolerance,
+                                 .effort = options.effort,
+                                 .bounds = options.bounds};
+    if (options.wishes.any()) {
+        detail::wished_stay{room, workspace.wishes(), task, options.wishes}();
+    } else {
+        detail::rebalance(room, task);
+    }
     return room.result;
 }
 

@@ -7,6 +7,7 @@
 
 #include <evenkeel/core/plan.hpp>
 #include <evenkeel/core/quality.hpp>
+#include <evenkeel/solve/wishes.hpp>
 
 namespace evenkeel {
 
@@ -31,6 +32,11 @@ struct rebalance_options {
     /// In which order items may leave their node: while an item of class 0 can do, none of class 1 goes. One class per
     /// item, or empty where all are alike.
     std::span<std::uint8_t const> classes = {};
+
+    /// What the plan must respect besides even loads: caps, speeds, no empty rank, groups, pinned samples, counts. All
+    /// of `wishes` but `step`, since turns would move what could stay. A group is at home in the node that has most bytes
+    /// of it; pinned samples move to their rank in any case.
+    evenkeel::wishes wishes = {};
 
     /// Whether to compute how few bytes any plan must move. Whoever does not look at that saves its time: no plan
     /// depends on it.

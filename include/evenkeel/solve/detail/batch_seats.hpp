@@ -32,15 +32,22 @@ class batch_seats {
     }
 
     /// @param rank_of  The batch of each item; then its rank.
-    void operator()(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t> rank_of) {
+    /// @param whole    Whether batches must stay as they are, for weights do not say all.
+    void operator()(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t> rank_of,
+                    bool whole = false) {
         sort_by_batch(ranks.ranks.size(), rank_of);
         seat_on_nodes(items, ranks);
         seat_on_ranks(items, ranks);
         for (auto& batch : rank_of) {
             batch = rank_of_batch_[batch];
         }
-        match_equal_weights(items, ranks, rank_of);
+        if (!whole) {
+            match_equal_weights(items, ranks, rank_of);
+        }
     }
+
+    /// The rank of each batch.
+    [[nodiscard]] std::span<std::uint32_t const> rank_of_batch() const noexcept { return rank_of_batch_; }
 
   private:
     struct gain {

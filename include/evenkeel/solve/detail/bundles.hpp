@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/infeasible.hpp>
+#include <evenkeel/solve/detail/named_sum.hpp>
 #include <evenkeel/solve/detail/wish_problem.hpp>
 #include <evenkeel/solve/wishes.hpp>
 
@@ -32,20 +34,21 @@ class bundles {
 
     /// @throws infeasible           if two items of a group are pinned to different ranks.
     /// @throws std::overflow_error  if the weight of a group exceeds 64 bits.
-    void read(std::span<std::uint64_t const> weights, wishes const& asked) {
+    void read(std::span<std::uint64_t const> weights, wishes const& asked, std::string_view function = "balance") {
         number(weights.size(), asked.groups);
         for (std::size_t item = 0; item < weights.size(); ++item) {
             if (bundle_of_[item] == bundles_.size()) {
                 bundles_.push_back({.what = {}, .first = static_cast<std::uint32_t>(item), .pin = unpinned});
             }
             auto& own = bundles_[bundle_of_[item]];
-            own.what.load = checked_add(own.what.load, weights[item], "balance: the load of a group");
+            own.what.load = named_sum(own.what.load, weights[item], function, "the load of a group");
             own.what.quantity += asked.quantities.empty() ? 0 : asked.quantities[item];
             ++own.what.count;
             if (!asked.pinned.empty() && asked.pinned[item] != unpinned) {
                 if (own.pin != unpinned && own.pin != asked.pinned[item]) {
                     // One of the two would have to leave its rank.
-                    throw infeasible{"balance: options.wishes.groups with options.wishes.pinned", item, 1};
+                    throw infeasible{std::string{function}.append(": options.wishes.groups with options.wishes.pinned"),
+                                     item, 1};
                 }
                 own.pin = asked.pinned[item];
             }

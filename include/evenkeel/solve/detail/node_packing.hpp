@@ -46,7 +46,7 @@ class node_packing {
             return !ranks.empty() || state.nodes().load(node) == 0;
         }
         std::uint64_t const load = state.nodes().load(node);
-        if (load / ranks.size() > target || (load / ranks.size() == target && load % ranks.size() != 0)) {
+        if (load > state.room_for(node, target)) {
             return false;
         }
         auto const weights = state.nodes().weights(node);
@@ -56,6 +56,7 @@ class node_packing {
             local_[position] = state.ranks().local[state.rank_of(numbers[position])];
         }
         placement_.reset(weights, local_, ranks.size());
+        add_ballast(state, node, 0);
         steps.spend(2 * weights.size());
         fill_rooms(target, steps);
         if (improve(target, 0, weights.size(), steps)) {
@@ -87,6 +88,8 @@ class node_packing {
             local_.push_back(state.ranks().local[rank] + (state.node_of_rank(rank) == a ? 0 : of_a));
         }
         placement_.reset(weights_, local_, of_a + state.ranks().size(b));
+        add_ballast(state, a, 0);
+        add_ballast(state, b, of_a);
         steps.spend(4 * both_.size());
         if (!improve(target, turn, both_.size(), steps)) {
             return false;
@@ -107,6 +110,14 @@ class node_packing {
     }
 
   private:
+    /// @param first  The place of the node's first rank in `placement_`.
+    void add_ballast(stay_state const& state, std::uint32_t node, std::size_t first) {
+        auto const ranks = state.ranks()[node];
+        for (std::size_t local = 0; local < ranks.size() && !state.ballast().empty(); ++local) {
+            placement_.add_load(first + local, state.ballast()[ranks[local]]);
+        }
+    }
+
     bool improve(std::uint64_t target, std::size_t turn, std::size_t items, step_budget& steps) {
         step_budget part = steps.part(std::max<std::uint64_t>(20'000, 64 * items));
         // With so few ranks any step down helps, be the room it leaves behind as large as it may.
@@ -149,27 +160,36 @@ class node_packing {
         auto const ranks = state.ranks()[node];
         auto const weights = state.nodes().weights(node);
         std::uint64_t const load = state.nodes().load(node);
-        // Of many items, longest first does as well as anything.
-        bool const sparse = weights.size() <= 16 * ranks.size();
+        // Of many items, longest first does as well as anything. Ranks that are not alike cannot change batches.
+        bool const alike = state.ballast().empty();
+        bool const sparse = weights.size() <= 16 * ranks.size() && alike;
         for (std::size_t start = 0; start < starts && (start == 0 || sparse) && !steps.exhausted(); ++start) {
             if (start == 0) {
-                place_longest_first(weights, ranks.size());
+                place_longest_first(state, node);
             } else {
                 fill_(weights, load, ranks.size(), target, start - 1, local_, steps);
             }
             steps.spend(8 * weights.size());
             placement_.reset(weights, local_, ranks.size());
+            add_ballast(state, node, 0);
             if (improve(target, start, weights.size(), steps)) {
                 placement_.store(local_);
-                seat_batches(state, node);
+                if (alike) {
+                    seat_batches(state, node);
+                }
                 return true;
             }
         }
         return false;
     }
 
-    void place_longest_first(std::span<std::uint64_t const> weights, std::size_t ranks) {
-        loads_.assign(ranks, 0);
+    void place_longest_first(stay_state const& state, std::uint32_t node) {
+        auto const weights = state.nodes().weights(node);
+        auto const ranks = state.ranks()[node];
+        loads_.assign(ranks.size(), 0);
+        for (std::size_t local = 0; local < ranks.size() && !state.ballast().empty(); ++local) {
+            loads_[local] = state.ballast()[ranks[local]];
+        }
         for (std::size_t item = 0; item < weights.size(); ++item) {
             auto const lightest = std::min_element(loads_.begin(), loads_.end());
             *lightest += weights[item];

@@ -133,8 +133,13 @@ class node_rescue {
         }
         std::size_t const ranks = state_->ranks().ranks.size();
         placement_.reset(items.sorted.weights, exchanged_, ranks);
+        std::uint64_t ballast = 0;
+        for (std::size_t rank = 0; rank < state_->ballast().size(); ++rank) {
+            placement_.add_load(rank, state_->ballast()[rank]);
+            ballast += state_->ballast()[rank];
+        }
         step_budget part = steps.part(steps.left() / 2);
-        std::uint64_t const mean = items.sorted.total / ranks;
+        std::uint64_t const mean = (items.sorted.total + ballast) / ranks;
         bool const reached = repair_(placement_, target_, (target_ - mean) / 4, 0, part);
         steps.give_back(part);
         if (reached) {

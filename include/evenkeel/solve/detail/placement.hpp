@@ -52,6 +52,9 @@ class placement {
         }
     }
 
+    /// Counts what a rank has besides its items.
+    void add_load(std::size_t rank, std::uint64_t load) noexcept { lists_[rank].load += load; }
+
     [[nodiscard]] std::size_t ranks() const noexcept { return lists_.size(); }
     [[nodiscard]] std::uint64_t load(std::size_t rank) const noexcept { return lists_[rank].load; }
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/infeasible.hpp>
 #include <evenkeel/core/not_found.hpp>
@@ -14,6 +14,7 @@
 #include <evenkeel/solve/detail/wish_arguments.hpp>
 #include <evenkeel/solve/detail/wish_buffers.hpp>
 #include <evenkeel/solve/detail/wish_proofs.hpp>
+#include <evenkeel/solve/detail/wish_times.hpp>
 #include <evenkeel/solve/detail/wish_turns.hpp>
 #include <evenkeel/solve/detail/write_plan.hpp>
 #include <evenkeel/solve/lower_bound.hpp>
@@ -25,13 +26,13 @@ namespace evenkeel::detail {
 /// `balance` with wishes: solves for the weights in `buffers.weights`; the result is in `buffers.result`.
 class wish_solver {
   public:
-    wish_solver(buffers& buffers, rank_count ranks, balance_options const& options)
-        : buffers_{&buffers}, own_{&buffers.wishes}, ranks_{ranks}, options_{&options} {}
+    wish_solver(buffers& buffers, rank_count ranks, balance_options const& options, std::string_view function)
+        : buffers_{&buffers}, own_{&buffers.wishes}, ranks_{ranks}, options_{&options}, function_{function} {}
 
     void operator()() {
         auto const& asked = options_->wishes;
         std::size_t const items = buffers_->weights.size();
-        require_wishes(asked, items, ranks_.value);
+        require_wishes(asked, items, ranks_.value, function_);
         buffers_->reserve(items, ranks_.value);
         own_->reserve(items, ranks_.value);
         // Where ranks are alike but for limits, the plan without limits is the best there can be, and mostly meets
@@ -42,10 +43,10 @@ class wish_solver {
             return;
         }
         auto& input = own_->input;
-        input.read(buffers_->weights, ranks_.value, asked, buffers_->items);
+        input.read(buffers_->weights, ranks_.value, asked, buffers_->items, function_);
         auto const& problem = input.problem;
-        require_times();
-        require_possible(input, asked);
+        require_times(problem, function_);
+        require_possible(input, asked, function_);
         std::uint64_t bound = own_->bounds(problem);
         if (problem.speeds.empty()) {
             bound = std::max(bound, lower_bound(buffers_->items, ranks_.value) * problem.grain);
@@ -73,20 +74,6 @@ class wish_solver {
     }
 
   private:
-    /// Times of the slowest rank must be numbers, too.
-    void require_times() const {
-        auto const& problem = own_->input.problem;
-        std::uint64_t all = problem.total;
-        for (auto const& base : problem.base) {
-            all = checked_add(all, base.load, "balance: the total load");
-        }
-        if (!problem.speeds.empty()) {
-            std::uint64_t const slowest = *std::ranges::min_element(problem.speeds);
-            // A little more than the longest time there can be.
-            static_cast<void>(checked_multiply(all / slowest + 1, problem.fastest, "balance: the time of a rank"));
-        }
-    }
-
     void solve_plain() {
         balance_options plain = *options_;
         plain.wishes = {};
@@ -172,11 +159,11 @@ class wish_solver {
         }
         auto const broken =
             std::ranges::find_if(own_->held, [&](holding const& of) { return problem.limits.violation(of) > 0; });
-        std::string const name = broken_wish(problem.limits, *broken, asked);
+        std::string const name = broken_wish(problem.limits, *broken, asked, function_);
         if (complete) {
             throw infeasible{name, std::nullopt, best.violation};
         }
-        require_packable(problem, buffers_->items);
+        require_packable(problem, buffers_->items, function_);
         finish(best.busiest, best.busiest);
         throw not_found{name, best.violation, buffers_->result.plan};
     }
@@ -198,33 +185,17 @@ class wish_solver {
                                     .ranks = ranks_};
     }
 
-    /// What all ranks would have if the work could be divided perfectly: with one speed, the work.
-    [[nodiscard]] static std::uint64_t fair_total(wish_problem const& problem) {
-        std::uint64_t all = problem.total;
-        for (auto const& base : problem.base) {
-            all += base.load;
-        }
-        if (problem.speeds.empty()) {
-            return all;
-        }
-        __extension__ typedef unsigned __int128 wide;
-        wide speed = 0;
-        for (auto const one : problem.speeds) {
-            speed += one;
-        }
-        wide const total = wide{all} * problem.fastest / speed * problem.ranks() +
-                           wide{all} * problem.fastest % speed * problem.ranks() / speed;
-        return static_cast<std::uint64_t>(std::min<wide>(total, rank_limits::none));
-    }
-
     buffers* buffers_;
     wish_buffers* own_;
     rank_count ranks_;
     balance_options const* options_;
+    std::string_view function_;
 };
 
-inline void solve_wishes(buffers& buffers, rank_count ranks, balance_options const& options) {
-    wish_solver{buffers, ranks, options}();
+/// @param function  Whose wishes these are, for errors.
+inline void solve_wishes(buffers& buffers, rank_count ranks, balance_options const& options,
+                         std::string_view function = "balance") {
+    wish_solver{buffers, ranks, options, function}();
 }
 
 }  // namespace evenkeel::detail

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -43,8 +44,10 @@ class stay_search {
         margins_.reserve(32);
     }
 
-    /// @param target  In units; what no rank is to exceed.
-    void start(stay_items const& items, node_ranks const& ranks, std::uint64_t target) {
+    /// @param target   In units; what no rank is to exceed.
+    /// @param ballast  What each rank has besides its items, at most `target`; or nothing at all.
+    void start(stay_items const& items, node_ranks const& ranks, std::uint64_t target,
+               std::span<std::uint64_t const> ballast = {}) {
         items_ = &items;
         ranks_ = &ranks;
         target_ = target;
@@ -52,12 +55,15 @@ class stay_search {
         fewest_failures_ = ranks.nodes() + 1;
         is_best_ = false;
         is_home_ = true;
+        state_.carry(ballast);
         state_.go_home(items, ranks);
         excess_ = excess_of_nodes();
         __extension__ typedef unsigned __int128 wide;
-        wide const slack = static_cast<wide>(target) * ranks.ranks.size() - items.sorted.total;
+        wide const room = static_cast<wide>(target) * ranks.ranks.size();
+        wide const load = std::accumulate(ballast.begin(), ballast.end(), static_cast<wide>(items.sorted.total));
+        wide const slack = room - std::min(room, load);
         // Not more than a few parts in a thousand, however much there is.
-        wide const most = static_cast<wide>(target) * ranks.ranks.size() / 400;
+        wide const most = room / 400;
         slack_of_node_ = static_cast<std::uint64_t>(std::min(slack, most) / ranks.nodes());
     }
 

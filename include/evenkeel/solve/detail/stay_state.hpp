@@ -23,7 +23,11 @@ class stay_state {
         rank_loads_.reserve(ranks);
         node_of_rank_.reserve(ranks);
         home_loads_.reserve(ranks);
+        ballast_of_nodes_.reserve(nodes);
     }
+
+    /// Says what each rank has besides its items and cannot give away, or nothing at all. Valid until it is said anew.
+    void carry(std::span<std::uint64_t const> ballast) noexcept { ballast_ = ballast; }
 
     /// Puts everything at home. An item whose home is no rank goes to the lightest rank of its node, if that has any.
     void go_home(stay_items const& items, node_ranks const& ranks) {
@@ -36,6 +40,9 @@ class stay_state {
             }
         }
         home_loads_.assign(rank_loads_.begin(), rank_loads_.end());
+        for (std::size_t rank = 0; rank < ballast_.size(); ++rank) {
+            home_loads_[rank] -= ballast_[rank];
+        }
         for (std::size_t item = 0; item < items.size() && items.some_homeless; ++item) {
             if (rank_of_[item] == no_rank) {
                 seat(static_cast<std::uint32_t>(item), lightest_rank(items.home_node[item]));
@@ -67,13 +74,15 @@ class stay_state {
     [[nodiscard]] std::span<std::uint32_t const> ranks_of() const noexcept { return rank_of_; }
     [[nodiscard]] std::uint64_t rank_load(std::uint32_t rank) const noexcept { return rank_loads_[rank]; }
     [[nodiscard]] std::uint32_t node_of_rank(std::uint32_t rank) const noexcept { return node_of_rank_[rank]; }
+    [[nodiscard]] std::span<std::uint64_t const> ballast() const noexcept { return ballast_; }
 
-    /// What a node may have, if no rank may have more than `target`.
+    /// What the items of a node may come to, if no rank may have more than `target`.
     [[nodiscard]] std::uint64_t room_for(std::size_t node, std::uint64_t target) const noexcept {
         std::uint64_t room = 0;
         // What does not fit into 64 bits is room for everything.
         bool const plenty = __builtin_mul_overflow(target, ranks_->size(node), &room);
-        return plenty ? std::numeric_limits<std::uint64_t>::max() : room;
+        return (plenty ? std::numeric_limits<std::uint64_t>::max() : room) -
+               (ballast_.empty() ? 0 : ballast_of_nodes_[node]);
     }
 
     [[nodiscard]] std::uint64_t busiest_load() const noexcept {
@@ -119,10 +128,15 @@ class stay_state {
         ranks_ = &ranks;
         cost_ = 0;
         rank_loads_.assign(ranks.ranks.size(), 0);
+        std::copy(ballast_.begin(), ballast_.end(), rank_loads_.begin());
+        ballast_of_nodes_.assign(ballast_.empty() ? 0 : ranks.nodes(), 0);
         node_of_rank_.resize(ranks.ranks.size());
         for (std::uint32_t node = 0; node < ranks.nodes(); ++node) {
             for (auto const rank : ranks[node]) {
                 node_of_rank_[rank] = node;
+                if (!ballast_.empty()) {
+                    ballast_of_nodes_[node] += ballast_[rank];
+                }
             }
         }
     }
@@ -145,6 +159,8 @@ class stay_state {
     std::vector<std::uint64_t> rank_loads_;
     std::vector<std::uint32_t> node_of_rank_;
     std::vector<std::uint64_t> home_loads_;
+    std::span<std::uint64_t const> ballast_;
+    std::vector<std::uint64_t> ballast_of_nodes_;
 };
 
 }  // namespace evenkeel::detail

@@ -7,11 +7,12 @@
 #include <functional>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/solve/detail/bundles.hpp>
+#include <evenkeel/solve/detail/named_sum.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/detail/wish_arguments.hpp>
 #include <evenkeel/solve/detail/wish_problem.hpp>
@@ -27,8 +28,17 @@ class wish_input {
         firsts.reserve(items);
     }
 
+    /// For batches whose items are bundled.
+    void reserve_bundles(std::size_t items) {
+        bundles_.reserve(items);
+        loads_.reserve(items);
+        raw_.reserve(items);
+        number_of_.reserve(items);
+    }
+
     /// @param sorting  Memory.
-    void read(std::span<std::uint64_t const> weights, std::size_t ranks, wishes const& asked, sorted_items& sorting) {
+    void read(std::span<std::uint64_t const> weights, std::size_t ranks, wishes const& asked, sorted_items& sorting,
+              std::string_view function = "balance") {
         problem.clear(ranks);
         problem.limits = limits_of(asked, weights.size(), ranks);
         problem.items = weights.size();
@@ -36,14 +46,14 @@ class wish_input {
         problem.fastest = asked.speeds.empty() ? 1 : *std::ranges::max_element(asked.speeds);
         for (auto const quantity : asked.quantities) {
             problem.total_quantity =
-                checked_add(problem.total_quantity, quantity, "balance: the sum of options.wishes.quantities");
+                named_sum(problem.total_quantity, quantity, function, "the sum of options.wishes.quantities");
         }
         firsts.clear();
         bundled_ = !asked.groups.empty() || !asked.pinned.empty();
         if (bundled_) {
-            read_bundles(weights, asked, sorting);
+            read_bundles(weights, asked, sorting, function);
         } else {
-            read_items(weights, asked, sorting);
+            read_items(weights, asked, sorting, function);
         }
         set_idle();
     }
@@ -56,6 +66,17 @@ class wish_input {
         rank_of.resize(problem.size());
         for (std::size_t bundle = 0; bundle < rank_of.size(); ++bundle) {
             rank_of[bundle] = from[bundled_ ? raw_[bundle] : firsts[bundle]];
+        }
+    }
+
+    /// The bundle of the problem to which each item belongs, or `nowhere`: it is pinned, or does not matter.
+    void number_items(std::size_t items, std::vector<std::uint32_t>& of_item) const {
+        of_item.assign(items, nowhere);
+        for (std::uint32_t bundle = 0; bundle < firsts.size() && !bundled_; ++bundle) {
+            of_item[firsts[bundle]] = bundle;
+        }
+        for (std::size_t item = 0; item < items && bundled_; ++item) {
+            of_item[item] = number_of_[bundles_.of_items()[item]];
         }
     }
 
@@ -82,11 +103,12 @@ class wish_input {
     std::uint64_t unit = 1;             ///< of the problem's weights
     std::vector<std::uint32_t> firsts;  ///< the first item of each bundle of the problem
 
-  private:
     static constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
-    void read_items(std::span<std::uint64_t const> weights, wishes const& asked, sorted_items& sorting) {
-        sort_items("balance", weights, sorting);
+  private:
+    void read_items(std::span<std::uint64_t const> weights, wishes const& asked, sorted_items& sorting,
+                    std::string_view function) {
+        sort_items(function, weights, sorting);
         take_weights(asked, sorting);
         firsts.assign(sorting.positions.begin(), sorting.positions.end());
         if (problem.limits.quantity != rank_limits::none || problem.limits.counts()) {
@@ -107,12 +129,10 @@ class wish_input {
         problem.single = true;
     }
 
-    void read_bundles(std::span<std::uint64_t const> weights, wishes const& asked, sorted_items& sorting) {
-        bundles_.reserve(weights.size());
-        loads_.reserve(weights.size());
-        raw_.reserve(weights.size());
-        number_of_.reserve(weights.size());
-        bundles_.read(weights, asked);
+    void read_bundles(std::span<std::uint64_t const> weights, wishes const& asked, sorted_items& sorting,
+                      std::string_view function) {
+        reserve_bundles(weights.size());
+        bundles_.read(weights, asked, function);
         auto const all = bundles_.all();
         problem.single = all.size() == weights.size();
         loads_.clear();
@@ -120,13 +140,13 @@ class wish_input {
             loads_.push_back(own.pin == unpinned ? own.what.load : 0);
             if (own.pin != unpinned) {
                 auto& base = problem.base[to_index(own.pin)];
-                base.load = checked_add(base.load, own.what.load, "balance: the total load");
+                base.load = named_sum(base.load, own.what.load, function, "the total load");
                 base.quantity += own.what.quantity;
                 base.count += own.what.count;
                 base.working += own.what.load > 0 ? 1U : 0U;
             }
         }
-        sort_items("balance", loads_, sorting);
+        sort_items(function, loads_, sorting);
         take_weights(asked, sorting);
         raw_.assign(sorting.positions.begin(), sorting.positions.end());
         for (std::uint32_t raw = 0; raw < all.size(); ++raw) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
@@ -20,8 +21,9 @@
 namespace evenkeel::detail {
 
 /// The wish that a rank breaks, as it is called.
-[[nodiscard]] inline std::string broken_wish(rank_limits const& limits, holding const& of, wishes const& asked) {
-    std::string const start = "balance: options.wishes.";
+[[nodiscard]] inline std::string broken_wish(rank_limits const& limits, holding const& of, wishes const& asked,
+                                             std::string_view function = "balance") {
+    auto const start = std::string{function}.append(": options.wishes.");
     if (of.quantity > limits.quantity) {
         return start + "cap";
     }
@@ -35,14 +37,14 @@ namespace evenkeel::detail {
 /// plan.
 ///
 /// @throws infeasible  names the wish, the item that stands against it, and the amount.
-inline void require_possible(wish_input const& input, wishes const& asked) {
+inline void require_possible(wish_input const& input, wishes const& asked, std::string_view function = "balance") {
     auto const& problem = input.problem;
     auto const& limits = problem.limits;
     auto const refuse = [&](holding const& of, std::optional<std::size_t> item) {
         std::uint64_t const over_quantity = of.quantity - std::min(of.quantity, limits.quantity);
         std::uint64_t const over_count = of.count - std::min(of.count, limits.most_items);
         if (over_quantity > 0 || over_count > 0) {
-            throw infeasible{broken_wish(limits, of, asked), item, std::max(over_quantity, over_count)};
+            throw infeasible{broken_wish(limits, of, asked, function), item, std::max(over_quantity, over_count)};
         }
     };
     for (std::size_t bundle = 0; bundle < problem.size(); ++bundle) {
@@ -65,28 +67,31 @@ inline void require_possible(wish_input const& input, wishes const& asked) {
     // Of equal counts, only the remainder's ranks have one more.
     std::uint64_t const remainder = problem.items % problem.ranks();
     if (asked.equal_counts && longer > remainder) {
-        throw infeasible{"balance: options.wishes.equal_counts with options.wishes.pinned", std::nullopt,
-                         longer - remainder};
+        throw infeasible{std::string{function}.append(": options.wishes.equal_counts with options.wishes.pinned"),
+                         std::nullopt, longer - remainder};
     }
     std::uint64_t all = 0;
     if (!__builtin_mul_overflow(limits.most_items, problem.ranks(), &all) && all < problem.items) {
-        throw infeasible{"balance: options.wishes.count_cap", std::nullopt, problem.items - all};
+        throw infeasible{std::string{function}.append(": options.wishes.count_cap"), std::nullopt, problem.items - all};
     }
     if (!__builtin_mul_overflow(limits.quantity, problem.ranks(), &all) && all < problem.total_quantity) {
-        throw infeasible{"balance: options.wishes.cap", std::nullopt, problem.total_quantity - all};
+        throw infeasible{std::string{function}.append(": options.wishes.cap"), std::nullopt,
+                         problem.total_quantity - all};
     }
 }
 
 /// The dearer proof, for when no plan was found: of the bundles with the largest quantities, some rank has two, three,
 /// ...
-inline void require_packable(wish_problem const& problem, sorted_items& sorting) {
+inline void require_packable(wish_problem const& problem, sorted_items& sorting,
+                             std::string_view function = "balance") {
     if (problem.limits.quantity == rank_limits::none) {
         return;
     }
     sort_items("balance", problem.quantities, sorting);
     std::uint64_t const least = lower_bound(sorting, problem.ranks()) * sorting.unit;
     if (least > problem.limits.quantity) {
-        throw infeasible{"balance: options.wishes.cap", std::nullopt, least - problem.limits.quantity};
+        throw infeasible{std::string{function}.append(": options.wishes.cap"), std::nullopt,
+                         least - problem.limits.quantity};
     }
 }
 
