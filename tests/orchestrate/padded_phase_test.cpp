@@ -17,7 +17,7 @@
 #include "tests/support/layouts.hpp"
 #include "tests/support/steps.hpp"
 
-namespace evenkeel {
+namespace evenkeel::padded_phase_test {
 namespace {
 
 /// Two ranks; an audio encoder and an LLM. Rank 0 has drawn all four clips.
@@ -118,4 +118,4 @@ TEST_P(padded_phase_law, loads_are_padded_in_every_micro_batch_and_no_bound_is_a
 INSTANTIATE_TEST_SUITE_P(seeds, padded_phase_law, testing::Range<std::uint64_t>(0, 150));
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::padded_phase_test

@@ -34,7 +34,7 @@ std::size_t allocations = 0;
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace evenkeel {
+namespace evenkeel::orchestrate_workspace_test {
 namespace {
 
 /// 16 ranks on two nodes with 20 samples each, of which each second has images, so many to a sample, and text. The numbers
@@ -100,4 +100,4 @@ TEST(orchestrate_workspace, does_not_show_in_the_steps_that_it_was_used_for) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::orchestrate_workspace_test

@@ -14,7 +14,7 @@
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/orchestrate/detail/amounts.hpp>
 #include <evenkeel/orchestrate/detail/arguments.hpp>
-#include <evenkeel/orchestrate/detail/joint.hpp>
+#include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/detail/node_prices.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>

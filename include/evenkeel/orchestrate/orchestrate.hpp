@@ -12,7 +12,7 @@
 #include <evenkeel/orchestrate/detail/amounts.hpp>
 #include <evenkeel/orchestrate/detail/arguments.hpp>
 #include <evenkeel/orchestrate/detail/home.hpp>
-#include <evenkeel/orchestrate/detail/joint.hpp>
+#include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/detail/micro_batches.hpp>
 #include <evenkeel/orchestrate/options.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
@@ -85,7 +85,7 @@ inline planned_step const& orchestrate(orchestrate_workspace& workspace, step_sa
             slots == 1 ? chosen.qualities.front().lower_bound
                        : room.bound(room.amounts.phases[number].weights, phases[number].group.ranks());
         room.write(phases[number], room.views[number], topology.size(), slots, room.slots.slot_of,
-                   number < step.encoders() ? &step.units[number] : nullptr, chosen, planned);
+                   room.amounts.phases[number].owners, chosen, planned);
     }
     return step;
 }

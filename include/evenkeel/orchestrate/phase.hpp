@@ -130,10 +130,10 @@ struct phase {
     /// Sequences are padded up to a multiple of this, such as 2 * context * tensor; costs are those of padded lengths.
     std::uint64_t pad_to = 1;
 
-    /// Of a cost that pads, `stay` is as `relabel`: such plans put items of like lengths together, wherever they are.
+    /// Of a cost that pads and packs, `stay` is as `relabel`.
     phase_method method = phase_method::stay;
     /// How much busier than the lower bound the busiest rank may be. Empty: 1e-3, or 1e-2 where there are several
-    /// micro-batches, which have few items each.
+    /// micro-batches, which have few items each, or 5e-2 where batches are only padded, which moves far less.
     std::optional<double> tolerance = {};
     /// Steps per item that the search may take. Phases of many items need few; of those of few items, less effort makes
     /// more plans from scratch, which move ten times as many bytes.
@@ -144,7 +144,7 @@ struct phase {
 namespace detail {
 
 [[nodiscard]] inline double tolerance_of(phase const& phase, micro_batch_count micro_batches) noexcept {
-    return phase.tolerance.value_or(micro_batches.value > 1 ? 1e-2 : 1e-3);
+    return phase.tolerance.value_or(!phase.cost.packs() ? 5e-2 : micro_batches.value > 1 ? 1e-2 : 1e-3);
 }
 
 }  // namespace detail

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
+#include <evenkeel/rearrange/units.hpp>
 
 namespace evenkeel::detail {
 
@@ -19,6 +21,8 @@ struct phase_amounts {
     std::vector<std::uint64_t> padded;        ///< of these, what `phase_cost` pads; empty if nothing
     std::vector<std::uint64_t> bytes;         ///< before the phase: raw inputs; of the LLM: text
     std::vector<std::uint64_t> output_bytes;  ///< of an encoder
+    std::vector<item_id> owners;              ///< of an encoder: the sample of each unit
+    bool several_units = false;               ///< whether a sample has more than one
     std::uint64_t total_bytes = 0;
 };
 
@@ -60,6 +64,25 @@ inline void weigh_padded(phase const& phase, std::span<std::uint64_t const> leng
     phase.cost.weigh(amounts.weights, amounts.weights, amounts.padded);
 }
 
+/// The sample of each unit, without asking each sample whether it has any, which no processor foresees.
+inline void write_owners(unit_map const& units, phase_amounts& amounts) {
+    auto const& offsets = units.offsets;
+    amounts.owners.resize(units.units() + 1);
+    std::size_t most = 0;
+    for (std::size_t sample = 0; sample < units.samples(); ++sample) {
+        // Of samples without units, the next that has some takes the place.
+        amounts.owners[offsets[sample]] = to_id<item_id>(sample);
+        most = std::max(most, offsets[sample + 1] - offsets[sample]);
+    }
+    amounts.several_units = most > 1;
+    for (std::size_t sample = 0; sample < units.samples() && most > 1; ++sample) {
+        for (std::size_t unit = offsets[sample]; unit < offsets[sample + 1]; ++unit) {
+            amounts.owners[unit] = to_id<item_id>(sample);
+        }
+    }
+    amounts.owners.pop_back();
+}
+
 [[nodiscard]] inline std::uint64_t bytes_in_all(std::span<std::uint64_t const> bytes) {
     std::uint64_t total = 0;
     for (auto const one : bytes) {
@@ -77,6 +100,10 @@ inline void write_amounts(step_samples const& samples, std::span<phase const> ph
     result.outputs.assign(samples.size(), 0);
     result.moving.resize(samples.size());
     auto& llm = result.phases.back();
+    // The last of other phases may have been an encoder.
+    llm.owners.clear();
+    llm.output_bytes.clear();
+    llm.several_units = false;
     llm.bytes.resize(samples.size());
     for (std::size_t sample = 0; sample < samples.size(); ++sample) {
         llm.bytes[sample] =
@@ -91,27 +118,21 @@ inline void write_amounts(step_samples const& samples, std::span<phase const> ph
         weigh_padded(phase, inputs.lengths, amounts);
         amounts.bytes.resize(inputs.lengths.size());
         amounts.output_bytes.resize(inputs.lengths.size());
-        std::size_t unit = 0;
-        for (std::size_t sample = 0; sample < samples.size(); ++sample) {
-            std::size_t const last = inputs.units.offsets[sample + 1];
-            if (unit == last) {
-                continue;
-            }
-            auto sequence = result.sequences[sample];
-            std::uint64_t outputs = 0;
-            for (; unit < last; ++unit) {
-                std::uint64_t const tokens = output_tokens(phase, inputs.lengths[unit]);
-                sequence = checked_add(sequence, tokens, "orchestrate: the length of a sample");
-                amounts.bytes[unit] =
-                    checked_multiply(inputs.lengths[unit], phase.bytes_in, "orchestrate: the bytes of a unit");
-                amounts.output_bytes[unit] =
-                    checked_multiply(tokens, phase.bytes_out, "orchestrate: the bytes of an output");
-                outputs = checked_add(outputs, amounts.output_bytes[unit], "orchestrate: the bytes of a sample");
-            }
-            result.sequences[sample] = sequence;
-            result.outputs[sample] = checked_add(result.outputs[sample], outputs, "orchestrate: the bytes of a sample");
+        write_owners(inputs.units, amounts);
+        std::uint64_t const ways = ways_of(phase);
+        for (std::size_t unit = 0; unit < inputs.lengths.size(); ++unit) {
+            std::size_t const sample = to_index(amounts.owners[unit]);
+            std::uint64_t const tokens = output_tokens(phase, inputs.lengths[unit]);
+            amounts.bytes[unit] =
+                checked_multiply(inputs.lengths[unit], phase.bytes_in, "orchestrate: the bytes of a unit");
+            std::uint64_t const bytes =
+                checked_multiply(tokens, phase.bytes_out, "orchestrate: the bytes of an output");
+            amounts.output_bytes[unit] = bytes;
+            result.sequences[sample] =
+                checked_add(result.sequences[sample], tokens, "orchestrate: the length of a sample");
+            result.outputs[sample] = checked_add(result.outputs[sample], bytes, "orchestrate: the bytes of a sample");
             result.moving[sample] = checked_add(
-                result.moving[sample], checked_multiply(ways_of(phase), outputs, "orchestrate: the bytes of a sample"),
+                result.moving[sample], checked_multiply(ways, bytes, "orchestrate: the bytes of a sample"),
                 "orchestrate: the bytes of a sample");
         }
         amounts.total_bytes = bytes_in_all(amounts.bytes);

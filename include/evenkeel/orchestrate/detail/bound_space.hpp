@@ -5,7 +5,6 @@
 #include <span>
 
 #include <evenkeel/core/ids.hpp>
-#include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/lower_bound.hpp>
 
 namespace evenkeel::detail {

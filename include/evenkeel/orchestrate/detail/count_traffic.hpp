@@ -10,7 +10,7 @@
 #include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
-#include <evenkeel/orchestrate/detail/joint.hpp>
+#include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/step.hpp>
 
 namespace evenkeel::detail {
@@ -44,24 +44,16 @@ class traffic_counter {
   private:
     void count_encoder(step_problem const& problem, std::span<group_view const> views, std::size_t encoder,
                        std::span<phase_ranks const> chosen, moved_bytes& raw, moved_bytes& outputs) {
-        auto const& offsets = problem.samples.inputs[encoder].units.offsets;
         auto const& amounts = problem.amounts.phases[encoder];
         auto const& rank_of = chosen[encoder].rank_of;
         std::uint64_t const ways = problem.ways(encoder);
         raw = {};
         outputs = {};
-        std::size_t unit = 0;
-        for (std::size_t sample = 0; sample + 1 < offsets.size(); ++sample) {
-            if (unit == offsets[sample + 1]) {
-                continue;
-            }
-            world_rank const home = problem.home.places[sample].rank;
-            world_rank const llm = views.back().leader(chosen.back().rank_of[sample]);
-            for (; unit < offsets[sample + 1]; ++unit) {
-                world_rank const at = views[encoder].leader(rank_of[unit]);
-                add(raw, home, at, amounts.bytes[unit], 1);
-                add(outputs, at, llm, amounts.output_bytes[unit], ways);
-            }
+        for (std::size_t unit = 0; unit < rank_of.size(); ++unit) {
+            std::size_t const sample = to_index(amounts.owners[unit]);
+            world_rank const at = views[encoder].leader(rank_of[unit]);
+            add(raw, problem.home.places[sample].rank, at, amounts.bytes[unit], 1);
+            add(outputs, at, views.back().leader(chosen.back().rank_of[sample]), amounts.output_bytes[unit], ways);
         }
     }
 

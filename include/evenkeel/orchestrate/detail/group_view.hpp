@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
 #include <evenkeel/core/group.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/topology.hpp>
-#include <evenkeel/solve/detail/stay_task.hpp>
 
 namespace evenkeel::detail {
 
@@ -52,7 +52,16 @@ class group_view {
                 instance_of_[to_index(member)] = static_cast<std::uint32_t>(rank);
             }
         }
-        members_.assign(nodes_of_ranks_, nodes);
+        offsets_.assign(nodes + 1, 0);
+        for (auto const node : nodes_of_ranks_) {
+            ++offsets_[node + 1];
+        }
+        std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+        auto next = offsets_;
+        members_.resize(ranks);
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            members_[next[nodes_of_ranks_[rank]]++] = static_cast<std::uint32_t>(rank);
+        }
         node_of_.resize(cluster.size().value);
         for (std::size_t rank = 0; rank < node_of_.size(); ++rank) {
             node_of_[rank] = number[to_index(cluster.nodes_of_ranks[rank])];
@@ -61,9 +70,11 @@ class group_view {
 
     [[nodiscard]] topology const& instances() const noexcept { return instances_; }
     [[nodiscard]] std::span<std::uint32_t const> nodes_of_ranks() const noexcept { return nodes_of_ranks_; }
-    [[nodiscard]] std::size_t nodes() const noexcept { return members_.nodes(); }
+    [[nodiscard]] std::size_t nodes() const noexcept { return offsets_.size() - 1; }
     [[nodiscard]] std::size_t ranks() const noexcept { return nodes_of_ranks_.size(); }
-    [[nodiscard]] std::span<std::uint32_t const> on_node(std::size_t node) const noexcept { return members_[node]; }
+    [[nodiscard]] std::span<std::uint32_t const> on_node(std::size_t node) const noexcept {
+        return std::span{members_}.subspan(offsets_[node], offsets_[node + 1] - offsets_[node]);
+    }
     [[nodiscard]] world_rank leader(std::uint32_t rank) const noexcept { return leaders_[rank]; }
 
     /// The instance that item number `item` is nearest to: the one that its world rank has a part in, else one on the same
@@ -73,7 +84,7 @@ class group_view {
             return instance;
         }
         if (std::uint32_t const node = node_of_[to_index(rank)]; node != nobody) {
-            return members_[node][item % members_[node].size()];
+            return on_node(node)[item % on_node(node).size()];
         }
         return static_cast<std::uint32_t>(item % ranks());
     }
@@ -87,7 +98,8 @@ class group_view {
     topology instances_;
     std::vector<std::uint32_t> nodes_of_ranks_;  ///< of each instance
     std::vector<world_rank> leaders_;            ///< of each instance
-    node_ranks members_;                         ///< of each node
+    std::vector<std::size_t> offsets_ = {0};     ///< of each node's instances in
+    std::vector<std::uint32_t> members_;
     std::vector<std::uint32_t> instance_of_;     ///< of each world rank, or `nobody`
     std::vector<std::uint32_t> node_of_;         ///< of each world rank, or `nobody`
 };

@@ -10,39 +10,15 @@
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
-#include <evenkeel/core/layout.hpp>
-#include <evenkeel/core/quality.hpp>
-#include <evenkeel/core/topology.hpp>
 #include <evenkeel/orchestrate/detail/amounts.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
 #include <evenkeel/orchestrate/detail/phase_planner.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
+#include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/options.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
-#include <evenkeel/orchestrate/samples.hpp>
 
 namespace evenkeel::detail {
-
-/// All that decides a step.
-struct step_problem {
-    step_samples const& samples;
-    std::span<phase const> phases;
-    topology const& cluster;
-    step_amounts const& amounts;
-    layout const& home;
-
-    [[nodiscard]] std::size_t encoders() const noexcept { return phases.size() - 1; }
-
-    /// How often the outputs of an encoder travel.
-    [[nodiscard]] std::uint64_t ways(std::size_t encoder) const noexcept { return ways_of(phases[encoder]); }
-};
-
-/// What has been decided of one phase: the rank of each item, and per micro-batch how even that is.
-struct phase_ranks {
-    std::vector<std::uint32_t> rank_of;
-    std::vector<quality> qualities;
-    bool from_scratch = false;
-};
 
 /// Chooses the ranks of all phases together, so that what one phase has to move need not be moved again for the next.
 ///
@@ -61,9 +37,15 @@ class joint_choice {
             return bytes_a != bytes_b ? bytes_a > bytes_b : a < b;
         });
         chosen.resize(problem.phases.size());
+        std::size_t most = 0;
+        for (auto const& amounts : problem.amounts.phases) {
+            most = std::max(most, amounts.weights.size());
+        }
+        answer_.rank_of.reserve(most);
         for (std::size_t number = 0; number < chosen.size(); ++number) {
             chosen[number].qualities.clear();
             chosen[number].from_scratch = false;
+            chosen[number].rank_of.reserve(most);  // it may come back as that of another phase
             chosen[number].rank_of.resize(problem.amounts.phases[number].weights.size());
             if (auto const& given = problem.phases[number].given) {
                 write_ranks(*given, chosen[number].rank_of);
@@ -97,47 +79,36 @@ class joint_choice {
         auto const& amounts = problem.amounts.phases[encoder];
         auto const& offsets = problem.samples.inputs[encoder].units.offsets;
         bool const whole = samples.size() == problem.samples.size();
-        std::size_t count = amounts.weights.size();
-        if (!whole) {
-            count = 0;
-            for (item_id const sample : samples) {
-                count += offsets[to_index(sample) + 1] - offsets[to_index(sample)];
-            }
-        }
-        task_.home_ranks.resize(count);
-        task_.starts.clear();
-        task_.several_units = false;
-        if (!first) {
-            task_.some_bytes.resize(count);
-            task_.some_classes.resize(count);
-        }
-        auto const& view = views_[encoder];
-        std::uint64_t const ways = problem.ways(encoder);
-        std::size_t at = 0;
-        for (item_id const sample : samples) {
-            std::size_t unit = offsets[to_index(sample)];
-            std::size_t const last = offsets[to_index(sample) + 1];
-            if (unit == last) {
-                continue;
-            }
-            task_.starts.push_back(static_cast<std::uint32_t>(at));
-            task_.several_units = task_.several_units || last - unit > 1;
-            bool const placed = held_[to_index(sample)] != 0;
-            world_rank const anchor = anchors_[to_index(sample)];
-            for (; unit < last; ++unit, ++at) {
-                task_.home_ranks[at] = view.nearest(anchor, at);
-                if (!first) {
-                    task_.some_bytes[at] = amounts.bytes[unit] + (placed ? ways * amounts.output_bytes[unit] : 0);
-                    task_.some_classes[at] = placed ? 1 : 0;
-                }
-            }
-        }
         task_.items.clear();
         if (!whole) {
             for (item_id const sample : samples) {
                 for (std::size_t unit = offsets[to_index(sample)]; unit < offsets[to_index(sample) + 1]; ++unit) {
                     task_.items.push_back(to_id<item_id>(unit));
                 }
+            }
+        }
+        std::size_t const count = whole ? amounts.weights.size() : task_.items.size();
+        auto const& view = views_[encoder];
+        task_.home_ranks.resize(count);
+        for (std::size_t at = 0; at < count; ++at) {
+            task_.home_ranks[at] = view.nearest(anchors_[to_index(amounts.owners[whole ? at : task_.item(at)])], at);
+        }
+        if (!first) {
+            std::uint64_t const ways = problem.ways(encoder);
+            task_.some_bytes.resize(count);
+            task_.some_classes.resize(count);
+            for (std::size_t at = 0; at < count; ++at) {
+                std::size_t const unit = whole ? at : task_.item(at);
+                bool const placed = held_[to_index(amounts.owners[unit])] != 0;
+                task_.some_bytes[at] = amounts.bytes[unit] + (placed ? ways * amounts.output_bytes[unit] : 0);
+                task_.some_classes[at] = placed ? 1 : 0;
+            }
+        }
+        task_.several_units = amounts.several_units;
+        task_.starts.clear();
+        for (std::size_t at = 0; task_.several_units && at < count; ++at) {
+            if (at == 0 || amounts.owners[task_.item(at)] != amounts.owners[task_.item(at - 1)]) {
+                task_.starts.push_back(static_cast<std::uint32_t>(at));
             }
         }
         take_weights(amounts, first ? &amounts.bytes : nullptr, whole);
@@ -150,7 +121,6 @@ class joint_choice {
         bool const whole = samples.size() == problem.samples.size();
         task_.home_ranks.resize(samples.size());
         task_.some_classes.resize(samples.size());
-        task_.starts.clear();
         task_.several_units = false;
         for (std::size_t at = 0; at < samples.size(); ++at) {
             std::size_t const sample = to_index(samples[at]);
@@ -199,8 +169,12 @@ class joint_choice {
             planner_.assess(task_, phase, chosen.rank_of, answer_);
         } else {
             planner_(task_, phase, views_[number], tolerance_of(phase, options.micro_batches), answer_);
-            for (std::size_t at = 0; at < task_.size(); ++at) {
-                chosen.rank_of[task_.item(at)] = answer_.rank_of[at];
+            if (task_.size() == chosen.rank_of.size()) {
+                chosen.rank_of.swap(answer_.rank_of);
+            } else {
+                for (std::size_t at = 0; at < task_.size(); ++at) {
+                    chosen.rank_of[to_index(task_.items[at])] = answer_.rank_of[at];
+                }
             }
         }
         chosen.qualities.push_back(answer_.quality);
@@ -222,15 +196,15 @@ class joint_choice {
                 anchors_[to_index(sample)] = view.leader(rank);
             }
         };
+        if (!problem.amounts.phases[encoder].several_units && samples.size() == problem.samples.size()) {
+            for (std::size_t unit = 0; unit < rank_of.size(); ++unit) {
+                offer(problem.amounts.phases[encoder].owners[unit], rank_of[unit], bytes[unit]);
+            }
+            return;
+        }
         for (item_id const sample : samples) {
             std::size_t const first = offsets[to_index(sample)];
             std::size_t const last = offsets[to_index(sample) + 1];
-            if (last - first <= 1) {
-                if (last != first) {
-                    offer(sample, rank_of[first], bytes[first]);
-                }
-                continue;
-            }
             shares_.clear();
             for (std::size_t unit = first; unit < last; ++unit) {
                 shares_.emplace_back(rank_of[unit], bytes[unit]);

@@ -11,7 +11,7 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/plan.hpp>
 #include <evenkeel/orchestrate/detail/dealing.hpp>
-#include <evenkeel/orchestrate/detail/joint.hpp>
+#include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/options.hpp>
 
 namespace evenkeel::detail {
@@ -95,6 +95,10 @@ inline void require_slots(step_problem const& problem, std::span<micro_batch_id 
 /// Deals the samples of a step, or takes what the caller has decided.
 inline void write_slots(step_problem const& problem, orchestrate_options const& options, sample_dealer& dealer,
                         step_slots& result) {
+    if (options.micro_batches.value == 1 && result.offsets.size() == 2 &&
+        result.samples.size() == problem.samples.size()) {
+        return;  // as last time
+    }
     deal_slots(problem, options, dealer, result.slot_of);
     require_slots(problem, result.slot_of);
     result.samples.resize(problem.samples.size());

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
-#include <evenkeel/orchestrate/detail/joint.hpp>
+#include <evenkeel/orchestrate/detail/step_problem.hpp>
 
 namespace evenkeel::detail {
 

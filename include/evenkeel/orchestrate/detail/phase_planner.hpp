@@ -22,11 +22,10 @@
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/place/relabel.hpp>
 #include <evenkeel/solve/balance.hpp>
+#include <evenkeel/solve/balance_mixed.hpp>
 #include <evenkeel/solve/balance_padded.hpp>
-#include <evenkeel/solve/detail/arguments.hpp>
-#include <evenkeel/solve/detail/rebalance.hpp>
-#include <evenkeel/solve/detail/solve_mixed.hpp>
-#include <evenkeel/solve/detail/stay_task.hpp>
+#include <evenkeel/solve/rebalance.hpp>
+#include <evenkeel/solve/rebalance_padded.hpp>
 #include <evenkeel/solve/workspace.hpp>
 
 namespace evenkeel::detail {
@@ -48,6 +47,8 @@ class phase_planner {
                     phase_answer& answer) {
         if (phase.method == phase_method::stay && !phase.cost.pads()) {
             stay(task, phase, view, tolerance, answer);
+        } else if (phase.method == phase_method::stay && !phase.cost.packs()) {
+            stay_padded(task, phase, view, tolerance, answer);
         } else {
             from_scratch(task, phase, view, tolerance, answer);
         }
@@ -111,14 +112,29 @@ class phase_planner {
         if (phase.method == phase_method::scratch) {
             write_ranks(even.plan, answer.rank_of);
         } else {
-            where_.ranks = view.instances().size();
-            where_.places.resize(task.size());
-            for (std::size_t item = 0; item < task.size(); ++item) {
-                where_.places[item].rank = world_rank{task.home_ranks[item]};
-            }
+            locate(task, view);
             write_ranks(relabel(relabelling_, even.plan, where_, view.instances(), task.bytes).plan, answer.rank_of);
         }
         answer.from_scratch = true;
+    }
+
+    void locate(phase_task const& task, group_view const& view) {
+        where_.ranks = view.instances().size();
+        where_.places.resize(task.size());
+        for (std::size_t item = 0; item < task.size(); ++item) {
+            where_.places[item].rank = world_rank{task.home_ranks[item]};
+        }
+    }
+
+    void stay_padded(phase_task const& task, phase const& phase, group_view const& view, double tolerance,
+                     phase_answer& answer) {
+        locate(task, view);
+        auto const& kept =
+            rebalance(padding_, task.weights, where_, view.instances(), padded_cost{},
+                      {.tolerance = tolerance, .effort = phase.effort, .bytes = task.bytes, .bounds = false});
+        answer.quality = kept.quality;
+        write_ranks(kept.plan, answer.rank_of);
+        answer.from_scratch = kept.from_scratch;
     }
 
     void stay(phase_task& task, phase const& phase, group_view const& view, double tolerance, phase_answer& answer) {
@@ -189,6 +205,7 @@ class phase_planner {
     whole_samples whole_samples_;
     workspace balancing_;
     relabel_workspace relabelling_;
+    padded_rebalance_workspace padding_;
     stay_room staying_;
 };
 

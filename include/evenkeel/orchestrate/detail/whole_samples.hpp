@@ -10,8 +10,7 @@
 #include <evenkeel/orchestrate/detail/bound_space.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
-#include <evenkeel/solve/detail/rebalance.hpp>
-#include <evenkeel/solve/detail/stay_task.hpp>
+#include <evenkeel/solve/rebalance.hpp>
 
 namespace evenkeel::detail {
 

@@ -9,10 +9,9 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
-#include <evenkeel/orchestrate/detail/joint.hpp>
+#include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/step.hpp>
-#include <evenkeel/rearrange/units.hpp>
 
 namespace evenkeel::detail {
 
@@ -20,9 +19,9 @@ namespace evenkeel::detail {
 class phase_writer {
   public:
     /// @param slot_of  The micro-batch of each sample.
-    /// @param units    Which the samples own; null where items are samples.
+    /// @param owners   The sample of each unit; empty where items are samples.
     void operator()(phase const& phase, group_view const& view, world_size world, std::size_t micro_batches,
-                    std::span<micro_batch_id const> slot_of, unit_map const* units, phase_ranks const& chosen,
+                    std::span<micro_batch_id const> slot_of, std::span<item_id const> owners, phase_ranks const& chosen,
                     planned_phase& result) {
         result.quality.assign(chosen.qualities.begin(), chosen.qualities.end());
         result.from_scratch = chosen.from_scratch;
@@ -32,12 +31,10 @@ class phase_writer {
             result.layout = layout_of(result.plan, phase.group, world);
             return;
         }
-        if (micro_batches > 1 && units != nullptr) {
-            slots_.resize(units->units());
-            for (std::size_t sample = 0; sample < slot_of.size(); ++sample) {
-                for (std::size_t unit = units->offsets[sample]; unit < units->offsets[sample + 1]; ++unit) {
-                    slots_[unit] = slot_of[sample];
-                }
+        if (micro_batches > 1 && !owners.empty()) {
+            slots_.resize(owners.size());
+            for (std::size_t unit = 0; unit < owners.size(); ++unit) {
+                slots_[unit] = slot_of[to_index(owners[unit])];
             }
             slot_of = slots_;
         }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <evenkeel/core/layout.hpp>
+#include <evenkeel/core/quality.hpp>
+#include <evenkeel/core/topology.hpp>
+#include <evenkeel/orchestrate/detail/amounts.hpp>
+#include <evenkeel/orchestrate/phase.hpp>
+#include <evenkeel/orchestrate/samples.hpp>
+
+namespace evenkeel::detail {
+
+/// All that decides a step.
+struct step_problem {
+    step_samples const& samples;
+    std::span<phase const> phases;
+    topology const& cluster;
+    step_amounts const& amounts;
+    layout const& home;
+
+    [[nodiscard]] std::size_t encoders() const noexcept { return phases.size() - 1; }
+
+    /// How often the outputs of an encoder travel.
+    [[nodiscard]] std::uint64_t ways(std::size_t encoder) const noexcept { return ways_of(phases[encoder]); }
+};
+
+/// What has been decided of one phase: the rank of each item, and per micro-batch how even that is.
+struct phase_ranks {
+    std::vector<std::uint32_t> rank_of;
+    std::vector<quality> qualities;
+    bool from_scratch = false;
+};
+
+}  // namespace evenkeel::detail
