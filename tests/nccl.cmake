@@ -6,22 +6,28 @@ if(NOT CUDAToolkit_FOUND OR NOT NCCL_FOUND)
     return()
 endif()
 file(GLOB nccl_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/comm/src/nccl/*.cpp")
-add_executable(evenkeel_nccl_tests ${nccl_sources} support/nccl_double.cpp
-    comm/nccl_sequence_test.cpp comm/communicator_exchange_test.cpp comm/communicator_gather_test.cpp
-    comm/communicator_split_test.cpp comm/all_to_all_test.cpp comm/hierarchy_test.cpp comm/lengths_test.cpp
-    comm/agreement_test.cpp)
+add_executable(evenkeel_nccl_tests ${nccl_sources} support/nccl_double.cpp support/batch_copy_twin.cpp
+    comm/nccl_sequence_test.cpp comm/communicator_exchange_test.cpp comm/communicator_faults_test.cpp
+    comm/communicator_gather_test.cpp comm/communicator_split_test.cpp comm/pending_test.cpp comm/all_to_all_test.cpp
+    comm/hierarchy_test.cpp comm/lengths_test.cpp comm/agreement_test.cpp)
 target_compile_definitions(evenkeel_nccl_tests PRIVATE EVENKEEL_TEST_NCCL)
 set_target_properties(evenkeel_nccl_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
 # They define what NCCL declares, with types of their own inside.
-set_source_files_properties(${nccl_sources} support/nccl_double.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+set_source_files_properties(${nccl_sources} support/nccl_double.cpp support/batch_copy_twin.cpp PROPERTIES
+    SKIP_UNITY_BUILD_INCLUSION ON)
 target_include_directories(evenkeel_nccl_tests PRIVATE "${PROJECT_SOURCE_DIR}/comm/include" "${PROJECT_SOURCE_DIR}/comm/src")
 target_include_directories(evenkeel_nccl_tests SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS} "${NCCL_INCLUDE_DIR}")
 target_link_libraries(evenkeel_nccl_tests PRIVATE evenkeel_test_support)
 
-# NCCL names no culprit, so the tests that want one are those of the other backends; its own faults are in nccl_exchange.
-set(others "*.*fails_*" ".is_refused_on_every*" ".is_never_ready*" ".ends_*" ".*does_not_come"
-    ".*gives_it_up")
-list(TRANSFORM others PREPEND "*/nccl_double")
+# NCCL alone does not tell a rank that another one is late, has aborted or has dropped a transfer: each finds out by its
+# own deadline (nccl_exchange.*), so the tests that want to hear of it sooner, or from whom, are those of the backends
+# that tell: NCCL with a communicator of the host beside it, and loopback.
+set(others communicator_on/*.names_* communicator_on/*.fails_at_once_* communicator_on/*.tells_every_rank_why_*
+    communicator_on/*.keeps_the_first_fault communicator_on/*.ends_what_is_* split_on/*.fails_*
+    split_on/*.reports_a_rank_* pending_on/*.*_dropped all_to_all_on/*.tells_every_rank_when_one_gives_it_up
+    all_to_all_on/*.reports_a_rank_* hierarchy_on/*.fails_on_every_rank_* hierarchy_on/*.ends_for_all_*
+    agree_on/*.reports_a_rank_*)
+list(TRANSFORM others REPLACE "/\\*" "/nccl_double")
 list(JOIN others ":" others)
 add_test(NAME comm.nccl_sequence COMMAND evenkeel_nccl_tests --gtest_brief=1 "--gtest_filter=-${others}")
 set_tests_properties(comm.nccl_sequence PROPERTIES LABELS comm)

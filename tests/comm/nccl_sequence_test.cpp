@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,13 +15,15 @@
 #include <gtest/gtest.h>
 #include <nccl.h>
 
+#include <evenkeel/comm/loopback.hpp>
 #include <evenkeel/comm/nccl.hpp>
+#include <evenkeel/comm/threads.hpp>
 
 #include "tests/support/backends.hpp"
 #include "tests/support/mailbox.hpp"
 #include "tests/support/nccl_double.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::test::nccl_sequence_test {
 namespace {
 
 using testing::HasSubstr;
@@ -52,6 +55,18 @@ TEST(make_nccl, says_that_there_is_no_device) {
     auto const error = error_of([] { return comm::make_nccl({}, world_rank{0}, one_node(1), patience); });
     nccl_double::set_devices(1);
     EXPECT_THAT(error.what(), HasSubstr("make_nccl on rank 0: no CUDA device"));
+}
+
+TEST(make_loopback, says_that_there_is_no_device) {
+    nccl_double::set_devices(0);
+    auto const error = error_of([] { return comm::make_loopback(one_node(1)); });
+    nccl_double::set_devices(1);
+    EXPECT_THAT(error.what(), HasSubstr("make_loopback on rank 0: no CUDA device"));
+}
+
+TEST(make_loopback, refuses_no_ranks) {
+    EXPECT_EQ(refusal_of([] { return comm::make_loopback({}); }),
+              "make_loopback: nodes.size() = 0, expected at least 1 rank");
 }
 
 TEST(make_nccl, refuses_no_communicator_and_a_rank_that_is_none) {
@@ -95,6 +110,30 @@ TEST(make_nccl, leaves_an_adopted_communicator_alone_also_after_a_fault) {
     ncclCommDestroy(trainers);
 }
 
+TEST(make_nccl, refuses_other_ranks_beside_it) {
+    auto const hosts = comm::make_threads(one_node(2));
+    EXPECT_EQ(refusal_of([&] {
+                  return comm::make_nccl({}, world_rank{0}, one_node(3), patience, {.beside = hosts[0].get()});
+              }),
+              "make_nccl: options.beside->size() = 2, expected the 3 ranks of nodes");
+    EXPECT_EQ(refusal_of([&] {
+                  return comm::make_nccl({}, world_rank{0}, one_node(2), patience, {.beside = hosts[1].get()});
+              }),
+              "make_nccl: options.beside->rank() = 1, expected this rank, 0");
+}
+
+TEST(make_nccl, leaves_the_communicator_beside_it_alone_also_after_a_fault) {
+    auto const id = comm::make_nccl_id();
+    comm::run_threads(one_node(2), [&](comm::communicator& host) {
+        auto const world = comm::make_nccl(id, host.rank(), one_node(2), patience, {.beside = &host});
+        if (host.rank() == world_rank{1}) {
+            world->abort("enough");
+        }
+        EXPECT_EQ(error_of([&] { world->barrier().wait(patience); }).peer(), world_rank{1});
+        host.barrier().wait(patience);
+    });
+}
+
 TEST(make_nccl, frees_all_device_memory) {
     auto const before = nccl_double::allocations();
     nccl_sequence::run(one_node(3), [](comm::communicator& world) {
@@ -104,8 +143,12 @@ TEST(make_nccl, frees_all_device_memory) {
     EXPECT_EQ(nccl_double::allocations(), before);
 }
 
-TEST(nccl_exchange, moves_bytes_from_device_to_device_after_what_is_on_the_stream) {
-    nccl_sequence::run(one_node(2), [](comm::communicator& world) {
+template <class Backend>
+class device_exchange_on : public on_ranks<Backend> {};
+TYPED_TEST_SUITE(device_exchange_on, backends, backend_name);
+
+TYPED_TEST(device_exchange_on, moves_bytes_from_device_to_device_after_what_is_on_the_stream) {
+    this->run(one_node(2), [](comm::communicator& world) {
         cudaStream_t stream = nullptr;
         cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
         std::size_t const self = to_index(world.rank());
@@ -126,8 +169,8 @@ TEST(nccl_exchange, moves_bytes_from_device_to_device_after_what_is_on_the_strea
     });
 }
 
-TEST(nccl_exchange, refuses_a_stream_that_is_being_captured) {
-    nccl_sequence::run(one_node(1), [](comm::communicator& world) {
+TYPED_TEST(device_exchange_on, refuses_a_stream_that_is_being_captured) {
+    this->run(one_node(1), [](comm::communicator& world) {
         cudaStream_t stream = nullptr;
         cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
         nccl_double::set_capturing(stream, true);
@@ -144,7 +187,7 @@ TEST(nccl_exchange, fails_on_every_rank_when_the_ends_of_a_message_differ_and_mo
         mailbox const sending{world, [](std::size_t from, std::size_t to) { return from == 0 && to == 1 ? 1u : 7u; }};
         mailbox const receiving{world, [](std::size_t from, std::size_t to) { return from == 0 && to == 1 ? 3u : 7u; }};
         auto const error = error_of([&] { world.exchange(sending.sends, receiving.receives).wait(patience); });
-        EXPECT_THAT(error.what(), HasSubstr("a message is not sent as it is expected"));
+        EXPECT_THAT(error.what(), HasSubstr("rank 0 sends 1 byte to rank 1, which expects 3"));
         receiving.expect_nothing();
         EXPECT_FALSE(error_of([&] { world.barrier().wait(patience); }).can_go_on());
     });
@@ -181,6 +224,23 @@ TEST(nccl_exchange, fails_by_the_deadline_when_a_rank_does_not_come) {
     });
 }
 
+TEST(nccl_exchange, tells_every_rank_at_once_who_could_not_go_on_where_a_host_is_beside_it) {
+    for (std::string const call : {"ncclSend", "ncclRecv", "cudaMalloc"}) {
+        nccl_beside_threads::run(one_node(3), [&](comm::communicator& world) {
+            SCOPED_TRACE(call);
+            mailbox const box{world, [](std::size_t, std::size_t) { return std::size_t{5'000}; }};
+            bool const odd = world.rank() == world_rank{1};
+            if (odd) {
+                nccl_double::fail_next(call);
+            }
+            auto const error = error_of([&] { box.exchange(world).wait(patience); });
+            EXPECT_EQ(error.peer(), odd ? std::nullopt : std::optional{world_rank{1}});
+            EXPECT_THAT(error.what(), HasSubstr(call + ": "));
+            box.expect_nothing();
+        });
+    }
+}
+
 TEST(nccl_exchange, is_over_for_all_when_one_drops_it) {
     nccl_sequence::run(one_node(2), [](comm::communicator& world) {
         mailbox const box{world, a_little};
@@ -192,4 +252,4 @@ TEST(nccl_exchange, is_over_for_all_when_one_drops_it) {
 }
 
 }  // namespace
-}  // namespace evenkeel::test
+}  // namespace evenkeel::test::nccl_sequence_test

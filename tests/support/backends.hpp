@@ -43,7 +43,7 @@ struct threads {
 };
 
 #if defined(EVENKEEL_TEST_NCCL)
-using backends = testing::Types<nccl_sequence>;
+using backends = testing::Types<nccl_sequence, nccl_beside_threads, loopback>;
 #elif defined(EVENKEEL_TEST_MPI)
 using backends = testing::Types<threads, mpi>;
 #else

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include <evenkeel/comm/communicator.hpp>
+#include <evenkeel/comm/loopback.hpp>
 #include <evenkeel/comm/nccl.hpp>
+#include <evenkeel/comm/threads.hpp>
 #include <evenkeel/core/topology.hpp>
 
 #include "tests/support/rank_body.hpp"
@@ -44,6 +46,28 @@ struct nccl_sequence {
         if (first != nullptr) {
             std::rethrow_exception(first);
         }
+    }
+};
+
+/// The same with a communicator of the host beside it, over which ranks hear of each other's faults.
+struct nccl_beside_threads {
+    static constexpr auto name = "nccl_double_beside_threads";
+    static std::size_t most_ranks() { return 64; }
+    static void run(topology const& cluster, rank_body const& body) {
+        auto const id = comm::make_nccl_id();
+        comm::run_threads(cluster, [&](comm::communicator& host) {
+            auto const world = comm::make_nccl(id, host.rank(), cluster, std::chrono::seconds{60}, {.beside = &host});
+            run_rank(body, *world);
+        });
+    }
+};
+
+/// Ranks that are threads and share one device: a GPU, or that of the double.
+struct loopback {
+    static constexpr auto name = "loopback";
+    static std::size_t most_ranks() { return 64; }
+    static void run(topology const& cluster, rank_body const& body) {
+        comm::run_loopback(cluster, [&](comm::communicator& world) { run_rank(body, world); });
     }
 };
 

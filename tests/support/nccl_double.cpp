@@ -15,6 +15,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -314,6 +315,16 @@ cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaM
     return cudaSuccess;
 }
 
+cudaError_t cudaLaunchHostFunc(cudaStream_t on, cudaHostFn_t call, void* given) {
+    std::lock_guard const lock{all_mutex};
+    queue_of(on).work.emplace_back([=] {
+        call(given);
+        return true;
+    });
+    proceed();
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* made, unsigned int) {
     std::lock_guard const lock{all_mutex};
     auto* const queue = new work_queue;
@@ -337,10 +348,17 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
     std::lock_guard const lock{all_mutex};
     proceed();
     return queue_of(stream).work.empty() ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    while (cudaStreamQuery(stream) == cudaErrorNotReady) {
+        std::this_thread::yield();
+    }
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
@@ -375,6 +393,13 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     proceed();
     auto const& reached = reinterpret_cast<fake_event*>(event)->reached;
     return reached == nullptr || *reached ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    while (cudaEventQuery(event) == cudaErrorNotReady) {
+        std::this_thread::yield();
+    }
+    return cudaSuccess;
 }
 
 // NCCL.

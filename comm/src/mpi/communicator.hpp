@@ -17,6 +17,8 @@ class rank_communicator final : public communicator {
     rank_communicator(world_rank rank, std::shared_ptr<hub> hub)
         : communicator{rank, hub->topology()}, hub_{std::move(hub)} {}
 
+    void require_alive() override { hub_->look(rank()); }
+
   private:
     pending do_all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,
                           std::span<std::byte> all, stream on) override;

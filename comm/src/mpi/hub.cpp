@@ -378,6 +378,14 @@ void hub::require_alive(world_rank rank) const {
     }
 }
 
+void hub::look(world_rank rank) {
+    std::lock_guard const lock{process_->mutex()};
+    process_->progress();
+    if (fault_) {
+        raise(rank);
+    }
+}
+
 void hub::raise(world_rank rank) const { throw error{fault_->operation, rank, fault_->peer, fault_->reason}; }
 
 fault hub::lateness_of(operation const& here, part const& part) const {

@@ -54,6 +54,8 @@ class hub : public std::enable_shared_from_this<hub> {
                          std::string_view reason) noexcept;
     /// @throws comm::error  the fault, as seen by `rank`, if there is one.
     void require_alive(world_rank rank) const;
+    /// Likewise, after a look at what has come.
+    void look(world_rank rank);
 
     /// The hub of the ranks that split off together in operation `number`, in the order of `members`.
     [[nodiscard]] std::shared_ptr<hub> child(std::uint64_t number, std::uint32_t color,

@@ -48,6 +48,34 @@ class growing_buffer {
     std::size_t size_ = 0;
 };
 
+/// Whether a device reaches this memory.
+[[nodiscard]] inline bool on_device_memory(void const* address) {
+    cudaPointerAttributes attributes{};
+    if (cudaPointerGetAttributes(&attributes, address) != cudaSuccess) {
+        static_cast<void>(cudaGetLastError());
+        return false;
+    }
+    return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+}
+
+/// A stream that does not wait for the default one.
+class own_stream {
+  public:
+    own_stream() { require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
+    own_stream(own_stream&& other) noexcept : stream_{std::exchange(other.stream_, nullptr)} {}
+    own_stream& operator=(own_stream&&) = delete;
+    ~own_stream() {
+        if (stream_ != nullptr) {
+            static_cast<void>(cudaStreamDestroy(stream_));
+        }
+    }
+
+    [[nodiscard]] cudaStream_t get() const noexcept { return stream_; }
+
+  private:
+    cudaStream_t stream_ = nullptr;
+};
+
 /// An event without a time.
 class event {
   public:

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <evenkeel/comm/communicator.hpp>
 
 #include "memory.hpp"
+#include "wire.hpp"
 
 namespace evenkeel::comm::nccl {
-
-class rank_state;
 
 /// What each rank tells all others before bytes move.
 struct greeting {
@@ -26,12 +25,14 @@ struct greeting {
     std::uint64_t messages = 0;  ///< those of all ranks add up to 0 if every message is sent as it is expected
     std::uint64_t color = 0;
     std::uint64_t key = 0;
+    std::array<char, 32> name{};  ///< of what the rank calls, as far as there is room
 };
 
 /// One operation of one rank, on its way from stage to stage. Nothing in it waits.
 struct operation {
-    /// What is asked of NCCL next, or waited for.
-    enum class stage { queued, greeting, greeted, moving, moved, splitting, over };
+    /// What is waited for: the ranks to greet each other; to say what each sends, where that does not match; a split;
+    /// bytes to get on the stream, over the wire, and into host memory.
+    enum class stage { queued, greeting, accounting, splitting, moving, moved, landing, over };
 
     std::string name;
     greeting mine;
@@ -45,8 +46,10 @@ struct operation {
     cudaStream_t callers = nullptr;  ///< the caller's stream, if it has one
     std::unique_ptr<event> before;   ///< what was on it when the operation was called
     stage at = stage::queued;
-    std::vector<greeting> greetings;    ///< per rank
-    std::shared_ptr<rank_state> child;  ///< of a split
+    std::vector<greeting> greetings;      ///< per rank
+    std::vector<std::uint64_t> account;   ///< what this rank sends to and expects from each rank
+    std::vector<std::uint64_t> accounts;  ///< those of all ranks
+    std::unique_ptr<wire> child;          ///< of a split
     std::exception_ptr error;
 };
 

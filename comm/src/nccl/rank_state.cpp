@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <cstddef>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -11,6 +12,7 @@
 
 #include "../agreement.hpp"
 #include "../split.hpp"
+#include "judgement.hpp"
 
 namespace evenkeel::comm::nccl {
 
@@ -21,116 +23,45 @@ constexpr std::size_t alignment = 128;
 
 [[nodiscard]] std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-/// Whether NCCL may be given this memory.
-[[nodiscard]] bool on_device_memory(void const* address) {
-    cudaPointerAttributes attributes{};
-    if (cudaPointerGetAttributes(&attributes, address) != cudaSuccess) {
-        static_cast<void>(cudaGetLastError());
-        return false;
-    }
-    return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
-}
-
-/// Sends and receives that NCCL carries out together. Whatever goes wrong inside, the group is closed.
-class group {
-  public:
-    group() { require(ncclGroupStart(), "ncclGroupStart"); }
-    group(group const&) = delete;
-    group& operator=(group const&) = delete;
-    ~group() {
-        if (open_) {
-            static_cast<void>(ncclGroupEnd());
-        }
-    }
-
-    void send(void const* from, std::size_t bytes, world_rank peer, ncclComm_t comm, cudaStream_t on) {
-        note(ncclSend(from, bytes, ncclChar, static_cast<int>(to_index(peer)), comm, on), "ncclSend");
-    }
-    void receive(void* to, std::size_t bytes, world_rank peer, ncclComm_t comm, cudaStream_t on) {
-        note(ncclRecv(to, bytes, ncclChar, static_cast<int>(to_index(peer)), comm, on), "ncclRecv");
-    }
-    void end() {
-        open_ = false;
-        note(ncclGroupEnd(), "ncclGroupEnd");
-        require(wrong_, call_);
-    }
-
-  private:
-    void note(ncclResult_t code, char const* call) noexcept {
-        if (code != ncclSuccess && code != ncclInProgress && wrong_ == ncclSuccess) {
-            wrong_ = code;
-            call_ = call;
-        }
-    }
-
-    bool open_ = true;
-    ncclResult_t wrong_ = ncclSuccess;
-    char const* call_ = "ncclGroupEnd";
-};
-
 void copy(void* to, void const* from, std::size_t bytes, cudaStream_t on) {
     if (bytes > 0) {
         require(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on), "cudaMemcpyAsync");
     }
 }
 
+/// Where an operation has its bytes in device memory that is the communicator's own, one block behind the other.
+class places {
+  public:
+    explicit places(std::byte* first) : at_{first} {}
+    [[nodiscard]] std::byte* next(std::size_t bytes) { return std::exchange(at_, at_ + aligned(bytes)); }
+
+  private:
+    std::byte* at_;
+};
+
 }  // namespace
 
-void settle(ncclComm_t comm, deadline until, char const* call) {
-    for (;;) {
-        ncclResult_t now = ncclSuccess;
-        require(ncclCommGetAsyncError(comm, &now), "ncclCommGetAsyncError");
-        require(now, call);
-        if (now == ncclSuccess) {
-            return;
-        }
-        if (until.passed()) {
-            throw failure{std::string{call} + ": the deadline passed before all ranks came"};
-        }
-        std::this_thread::sleep_for(std::chrono::microseconds{50});
-    }
-}
-
-rank_state::rank_state(ncclComm_t comm, world_rank rank, evenkeel::topology nodes, int device)
-    : comm_{comm}, rank_{rank}, topology_{std::move(nodes)}, device_{device} {
-    require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-}
+rank_state::rank_state(world_rank rank, evenkeel::topology nodes, lines to_others)
+    : rank_{rank}, topology_{std::move(nodes)}, lines_{std::move(to_others)} {}
 
 rank_state::~rank_state() {
     try {
-        on_device const here{device_};
-        if (comm_ != nullptr) {
-            // The others are done, too, or nearly so.
-            if (under_way_.empty() && ncclCommFinalize(comm_) != ncclInvalidArgument) {
-                settle(comm_, std::chrono::seconds{1}, "ncclCommFinalize");
-                static_cast<void>(ncclCommDestroy(comm_));
-            } else {
-                static_cast<void>(ncclCommAbort(comm_));
-            }
-            comm_ = nullptr;
+        on_device const here{device()};
+        if (under_way_.empty()) {
+            lines_.wire->close();
         }
-        static_cast<void>(cudaStreamDestroy(stream_));
+        lines_.wire->end();
     } catch (std::exception const&) {
-        if (comm_ != nullptr) {
-            static_cast<void>(ncclCommAbort(comm_));
-        }
+        lines_.wire->end();
     }
-}
-
-bool rank_state::settled(ncclComm_t comm) const {
-    ncclResult_t now = ncclSuccess;
-    require(ncclCommGetAsyncError(comm, &now), "ncclCommGetAsyncError");
-    require(now, "ncclCommGetAsyncError");
-    return now == ncclSuccess;
 }
 
 void rank_state::begin(std::shared_ptr<operation> one) {
-    under_way_.push_back(one);
-    try {
-        drive(*one);
-    } catch (error const&) {
-        // `wait` tells.
+    if (fault_) {
+        return;  // `wait` tells
     }
+    under_way_.push_back(one);
+    drive(*one);
 }
 
 bool rank_state::ready(operation const& one) {
@@ -146,7 +77,7 @@ void rank_state::wait(operation const& one, deadline until) {
     constexpr unsigned impatient = 200;
     for (unsigned looks = 0; !ready(one); ++looks) {
         if (until.passed()) {
-            fail({one.name, std::nullopt, "the deadline passed before all ranks came"});
+            fail(lines_.parley->lateness(one.name));
         } else if (looks < impatient) {
             std::this_thread::yield();
         } else {
@@ -169,25 +100,70 @@ void rank_state::give_up(operation const& one) noexcept {
     if (one.at == operation::stage::over || fault_) {
         return;
     }
-    fault gone;
+    fault gone{.operation = {}, .peer = rank_, .reason = {}};
     try {
-        gone = {one.name, rank_, rank_text(rank_) + " gave it up"};
+        gone.operation = one.name;
+        gone.reason = rank_text(rank_) + " gave it up";
     } catch (std::exception const&) {
         // Ended all the same.
     }
+    lines_.parley->leave();
     fail(std::move(gone));
 }
 
-void rank_state::fail(fault why) noexcept {
+void rank_state::fail(fault why) noexcept { end(std::move(why), finder::this_rank); }
+
+void rank_state::abort(std::string_view reason, world_rank culprit) noexcept {
+    if (fault_) {
+        return;
+    }
+    fault why{.operation = {}, .peer = culprit, .reason = {}};
+    try {
+        why.operation = "abort";
+        why.reason = rank_text(rank_).append(": ").append(reason);
+        lines_.parley->tell(why);
+        // Another rank may have been first.
+        lines_.parley->listen();
+    } catch (told const& first) {
+        why = first.why;
+    } catch (std::exception const&) {
+        // Ended all the same.
+    }
+    end(std::move(why), finder::another_rank);
+}
+
+void rank_state::require_alive() {
+    try {
+        if (!fault_) {
+            lines_.parley->listen();
+        }
+    } catch (told const& other) {
+        end(other.why, finder::another_rank);
+    }
+    if (fault_) {
+        throw error{fault_->operation, rank_, fault_->peer, fault_->reason};
+    }
+}
+
+void rank_state::adopt(std::shared_ptr<rank_state> const& child) {
+    require_alive();
+    std::erase_if(children_, [](auto const& weak) { return weak.expired(); });
+    children_.push_back(child);
+}
+
+void rank_state::end(fault why, finder by) noexcept {
     if (fault_) {
         return;
     }
     fault_ = std::move(why);
-    // From here on NCCL touches no buffer: an abort stops its kernels.
-    if (splitting_ != nullptr) {
-        static_cast<void>(ncclCommAbort(std::exchange(splitting_, nullptr)));
+    if (by == finder::this_rank) {
+        // First: whoever misses this rank on the wire finds out why.
+        lines_.parley->tell(*fault_);
     }
-    static_cast<void>(ncclCommAbort(std::exchange(comm_, nullptr)));
+    if (by != finder::all_ranks) {
+        lines_.wire->end();
+        drain();
+    }
     under_way_.clear();
     for (auto const& weak : children_) {
         if (auto const child = weak.lock()) {
@@ -200,16 +176,27 @@ void rank_state::fail(fault why) noexcept {
     }
 }
 
+/// What is on the stream behind bytes that will not come does not touch the caller's buffers later.
+void rank_state::drain() noexcept {
+    deadline const end = std::chrono::seconds{1};
+    while (!under_way_.empty() && cudaStreamQuery(lines_.stream.get()) == cudaErrorNotReady && !end.passed()) {
+        std::this_thread::yield();
+    }
+}
+
 void rank_state::drive(operation const& target) {
     while (!fault_ && !under_way_.empty()) {
         auto const first = under_way_.front();
         try {
-            on_device const here{device_};
+            on_device const here{device()};
             if (!advance(*first)) {
                 return;
             }
         } catch (failure const& wrong) {
-            fail({first->name, std::nullopt, wrong.what()});
+            end({first->name, std::nullopt, wrong.what()}, finder::this_rank);
+            return;
+        } catch (told const& other) {
+            end(other.why, finder::another_rank);
             return;
         }
         if (!under_way_.empty()) {
@@ -223,109 +210,103 @@ void rank_state::drive(operation const& target) {
 
 bool rank_state::advance(operation& one) {
     using stage = operation::stage;
-    for (;;) {
+    auto& wire = *lines_.wire;
+    auto& parley = *lines_.parley;
+    while (one.at != stage::over && !fault_) {
         switch (one.at) {
             case stage::queued:
-                greet(one);
+                one.greetings.resize(topology_.size().value);
+                parley.begin(one.name, std::as_bytes(std::span{&one.mine, 1}),
+                             std::as_writable_bytes(std::span{one.greetings}));
                 one.at = stage::greeting;
                 break;
-            case stage::greeting: {
-                // Only then is it on the stream.
-                if (!settled(comm_)) {
+            case stage::greeting:
+                if (!parley.heard()) {
                     return false;
                 }
-                auto const size = topology_.size().value * sizeof(greeting);
-                copy(greetings_here_.of_size(size), greetings_.of_size(size + sizeof(greeting)) + sizeof(greeting),
-                     size, stream_);
-                reached_.record(stream_);
-                one.at = stage::greeted;
+                judge(one);
                 break;
-            }
-            case stage::greeted:
-                if (!reached_.reached()) {
-                    static_cast<void>(settled(comm_));
+            case stage::accounting:
+                if (!parley.heard()) {
                     return false;
                 }
-                if (!judge(one)) {
-                    one.at = stage::over;
-                } else if (one.splits) {
-                    split(one);
-                    one.at = stage::splitting;
-                } else {
-                    move(one);
-                    one.at = stage::moving;
+                end(mismatch_in(one.name, topology_.size().value, one.accounts), finder::all_ranks);
+                break;
+            case stage::splitting:
+                parley.listen();
+                one.child = wire.take_split();
+                if (one.child == nullptr) {
+                    return false;
                 }
+                one.at = stage::over;
                 break;
             case stage::moving:
-                if (!settled(comm_)) {
+                parley.listen();
+                // Only then is it on the stream.
+                if (!wire.settled()) {
                     return false;
                 }
-                bring_home(one);
+                reached_.record(lines_.stream.get());
                 one.at = stage::moved;
                 break;
             case stage::moved:
                 if (!reached_.reached()) {
-                    static_cast<void>(settled(comm_));
+                    parley.listen();
+                    static_cast<void>(wire.settled());
+                    return false;
+                }
+                one.at = land(one) ? stage::landing : stage::over;
+                break;
+            case stage::landing:
+                if (!reached_.reached()) {
                     return false;
                 }
                 one.at = stage::over;
                 break;
-            case stage::splitting: {
-                if (!settled(comm_) || !settled(splitting_)) {
-                    return false;
-                }
-                std::vector<split_wish> wishes;
-                for (auto const& other : one.greetings) {
-                    wishes.push_back({static_cast<std::uint32_t>(other.color), static_cast<std::uint32_t>(other.key)});
-                }
-                auto const members = group_of(rank_, wishes, topology_);
-                one.child = std::make_shared<rank_state>(std::exchange(splitting_, nullptr), members.self,
-                                                         members.nodes, device_);
-                children_.push_back(one.child);
-                one.at = stage::over;
-                break;
-            }
-            case stage::over: return true;
+            case stage::over: break;
         }
     }
+    return one.at == stage::over;
 }
 
-void rank_state::greet(operation& one) {
-    if (one.before != nullptr) {
-        require(cudaStreamWaitEvent(stream_, one.before->get(), 0), "cudaStreamWaitEvent");
+void rank_state::judge(operation& one) {
+    using stage = operation::stage;
+    if (auto confused = confusion_in(one.name, one.greetings)) {
+        end(std::move(*confused), finder::all_ranks);
+        return;
     }
-    auto const size = topology_.size().value * sizeof(greeting);
-    auto* const here = greetings_here_.of_size(size);
-    auto* const own = greetings_.of_size(size + sizeof(greeting));
-    std::memcpy(here, &one.mine, sizeof one.mine);
-    copy(own, here, sizeof one.mine, stream_);
-    require(ncclAllGather(own, own + sizeof(greeting), sizeof(greeting), ncclChar, comm_, stream_), "ncclAllGather");
-}
-
-bool rank_state::judge(operation& one) {
-    one.greetings.resize(topology_.size().value);
-    std::memcpy(one.greetings.data(), greetings_here_.of_size(0), one.greetings.size() * sizeof(greeting));
     std::uint64_t messages = 0;
     std::vector<statement> statements;
     for (auto const& other : one.greetings) {
-        if (other.identity != one.mine.identity) {
-            throw failure{"the ranks do not call the same"};
-        }
         messages += other.messages;
         statements.push_back({.operation = {}, .value = other.value, .refused = other.refused != 0});
     }
     if (auto const objection = dissent_in(statements)) {
         one.error =
             std::make_exception_ptr(error{one.name, rank_, objection->peer, objection->reason, aftermath::can_go_on});
-        return false;
+        one.at = stage::over;
+    } else if (messages != 0) {
+        one.account = account_of(topology_.size().value, one.sends, one.receives);
+        one.accounts.resize(one.account.size() * topology_.size().value);
+        lines_.parley->begin(one.name, std::as_bytes(std::span{one.account}),
+                             std::as_writable_bytes(std::span{one.accounts}));
+        one.at = stage::accounting;
+    } else if (one.splits) {
+        split(one);
+        one.at = stage::splitting;
+    } else if (!one.sends.empty() || !one.receives.empty() || !one.all.empty()) {
+        move(one);
+        one.at = stage::moving;
+    } else {
+        one.at = stage::over;
     }
-    if (messages != 0) {
-        throw failure{"a message is not sent as it is expected"};
-    }
-    return one.splits || !one.sends.empty() || !one.receives.empty() || !one.all.empty();
 }
 
 void rank_state::move(operation& one) {
+    auto* const stream = lines_.stream.get();
+    if (one.before != nullptr) {
+        require(cudaStreamWaitEvent(stream, one.before->get(), 0), "cudaStreamWaitEvent");
+    }
     std::size_t size = aligned(one.own.size());
     for (auto const count : one.counts) {
         size += aligned(count);
@@ -336,76 +317,70 @@ void rank_state::move(operation& one) {
     for (auto const& message : one.receives) {
         size += aligned(message.bytes.size());
     }
-    auto* at = staging_.of_size(size);
-    auto const take = [&](std::size_t bytes) { return std::exchange(at, at + aligned(bytes)); };
-
-    // The group waits on the stream for the copies before it.
-    std::vector<std::byte const*> leaving;
+    places staged{staging_.of_size(size)};
+    std::vector<departure> sends;
+    std::vector<arrival> receives;
     for (auto const& message : one.sends) {
         std::byte const* from = message.bytes.data();
-        auto* const staged = take(message.bytes.size());
+        auto* const here = staged.next(message.bytes.size());
         if (!on_device_memory(from)) {
-            copy(staged, from, message.bytes.size(), stream_);
-            from = staged;
+            copy(here, from, message.bytes.size(), stream);
+            from = here;
         }
-        leaving.push_back(from);
+        sends.push_back({from, message.bytes.size(), message.peer});
     }
-    auto* const own = take(one.own.size());
-    copy(own, one.own.data(), one.own.size(), stream_);
-
-    group together;
-    for (std::size_t s = 0; s < one.sends.size(); ++s) {
-        together.send(leaving[s], one.sends[s].bytes.size(), one.sends[s].peer, comm_, stream_);
-    }
+    auto* const own = staged.next(one.own.size());
+    copy(own, one.own.data(), one.own.size(), stream);
     for (auto const& message : one.receives) {
-        auto* const staged = take(message.bytes.size());
-        together.receive(on_device_memory(message.bytes.data()) ? message.bytes.data() : staged, message.bytes.size(),
-                         message.peer, comm_, stream_);
+        auto* const here = staged.next(message.bytes.size());
+        receives.push_back({on_device_memory(message.bytes.data()) ? message.bytes.data() : here, message.bytes.size(),
+                            message.peer});
     }
     for (std::size_t rank = 0; rank < one.counts.size(); ++rank) {
-        auto* const staged = take(one.counts[rank]);
+        auto* const here = staged.next(one.counts[rank]);
         auto const peer = to_id<world_rank>(rank);
         if (peer != rank_ && !one.own.empty()) {
-            together.send(own, one.own.size(), peer, comm_, stream_);
+            sends.push_back({own, one.own.size(), peer});
         }
         if (peer != rank_ && one.counts[rank] > 0) {
-            together.receive(staged, one.counts[rank], peer, comm_, stream_);
+            receives.push_back({here, one.counts[rank], peer});
         }
     }
-    together.end();
+    lines_.wire->begin(sends, receives, stream);
 }
 
-void rank_state::bring_home(operation& one) {
-    // The places are those of `move`.
-    auto* at = staging_.of_size(0);
-    auto const take = [&](std::size_t bytes) { return std::exchange(at, at + aligned(bytes)); };
+bool rank_state::land(operation& one) {
+    // Not before all is there: a copy to the host's own memory waits for it, however long that takes.
+    auto* const stream = lines_.stream.get();
+    places staged{staging_.of_size(0)};
+    bool landing = !one.all.empty();
     for (auto const& message : one.sends) {
-        take(message.bytes.size());
+        static_cast<void>(staged.next(message.bytes.size()));
     }
-    auto* const own = take(one.own.size());
+    auto* const own = staged.next(one.own.size());
     for (auto const& message : one.receives) {
-        auto* const staged = take(message.bytes.size());
+        auto* const here = staged.next(message.bytes.size());
         if (!on_device_memory(message.bytes.data())) {
-            copy(message.bytes.data(), staged, message.bytes.size(), stream_);
+            copy(message.bytes.data(), here, message.bytes.size(), stream);
+            landing = true;
         }
     }
     auto rest = one.all;
     for (std::size_t rank = 0; rank < one.counts.size(); ++rank) {
-        auto* const staged = take(one.counts[rank]);
-        copy(rest.data(), rank == to_index(rank_) ? own : staged, one.counts[rank], stream_);
+        auto* const here = staged.next(one.counts[rank]);
+        copy(rest.data(), rank == to_index(rank_) ? own : here, one.counts[rank], stream);
         rest = rest.subspan(one.counts[rank]);
     }
-    reached_.record(stream_);
+    if (landing) {
+        reached_.record(stream);
+    }
     if (one.callers != nullptr) {
         require(cudaStreamWaitEvent(one.callers, reached_.get(), 0), "cudaStreamWaitEvent");
     }
+    return landing;
 }
 
 void rank_state::split(operation& one) {
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;
-    // Resources of its own: aborting it leaves the others alone.
-    config.splitShare = 0;
     // NCCL wants small colours from 0 on: the first rank with a colour stands for it.
     auto const first = std::ranges::find(one.greetings, one.mine.color, &greeting::color) - one.greetings.begin();
     // Its keys have a sign. Positions do not need it, and order the ranks as (key, rank) does.
@@ -413,9 +388,8 @@ void rank_state::split(operation& one) {
     for (auto const& other : one.greetings) {
         wishes.push_back({static_cast<std::uint32_t>(other.color), static_cast<std::uint32_t>(other.key)});
     }
-    auto const position = to_index(group_of(rank_, wishes, topology_).self);
-    require(ncclCommSplit(comm_, static_cast<int>(first), static_cast<int>(position), &splitting_, &config),
-            "ncclCommSplit");
+    auto const group = group_of(rank_, wishes, topology_);
+    lines_.wire->begin_split(to_id<world_rank>(static_cast<std::size_t>(first)), group.self, group.members.size());
 }
 
 }  // namespace evenkeel::comm::nccl

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,22 +12,32 @@
 
 #include "../fault.hpp"
 #include "operation.hpp"
+#include "parley.hpp"
+#include "wire.hpp"
 
 namespace evenkeel::comm::nccl {
 
-/// One rank of one NCCL communicator: what is on its way, in the order of the calls, and the fault that ended it.
+/// How one rank reaches the others.
+struct lines {
+    int device = 0;
+    own_stream stream;
+    std::unique_ptr<nccl::wire> wire;
+    std::unique_ptr<nccl::parley> parley;
+};
+
+/// One rank of one communicator of GPUs: what is on its way, in the order of the calls, and the fault that ended it.
 ///
-/// Ranks must give NCCL the same work in the same order, so an operation begins when the one before it is over.
+/// Ranks must give the wire the same work in the same order, so an operation begins when the one before it is over.
 class rank_state {
   public:
-    /// Takes over `comm`, which does not block.
-    rank_state(ncclComm_t comm, world_rank rank, evenkeel::topology nodes, int device);
+    rank_state(world_rank rank, evenkeel::topology nodes, lines to_others);
     rank_state(rank_state const&) = delete;
     rank_state& operator=(rank_state const&) = delete;
     ~rank_state();
 
     [[nodiscard]] evenkeel::topology const& topology() const noexcept { return topology_; }
-    [[nodiscard]] int device() const noexcept { return device_; }
+    [[nodiscard]] int device() const noexcept { return lines_.device; }
+    [[nodiscard]] nccl::parley& parley() const noexcept { return *lines_.parley; }
 
     void begin(std::shared_ptr<operation> one);
     /// Carries operations on in order, until `one` is over or nothing can be done without waiting.
@@ -40,37 +47,41 @@ class rank_state {
     void wait(operation const& one, deadline until);
     /// Ends the communicator: its rank's part in `one` will not be waited for.
     void give_up(operation const& one) noexcept;
-    void fail(fault fault) noexcept;
+    /// Ends the communicator and those that were split from it, and tells the others.
+    void fail(fault why) noexcept;
+    /// Likewise, because of what this rank says.
+    void abort(std::string_view reason, world_rank culprit) noexcept;
+    /// @throws comm::error  the fault, if there is one.
+    void require_alive();
+    /// Ends with this one. @throws comm::error  if this one has ended.
+    void adopt(std::shared_ptr<rank_state> const& child);
 
   private:
+    /// Who finds a fault.
+    enum class finder { this_rank, another_rank, all_ranks };
+
+    void end(fault why, finder by) noexcept;
+    void drain() noexcept;
     void drive(operation const& target);
     /// @return whether it is over
     bool advance(operation& one);
     void greet(operation& one);
-    /// What all have said. @return whether bytes move
-    bool judge(operation& one);
+    /// What all have said decides what comes next.
+    void judge(operation& one);
     void move(operation& one);
-    void bring_home(operation& one);
+    /// @return whether something arrives in host memory
+    bool land(operation& one);
     void split(operation& one);
-    [[nodiscard]] bool settled(ncclComm_t comm) const;
     void rethrow(operation const& one) const;
 
-    ncclComm_t comm_;  ///< null after a fault
     world_rank rank_;
     evenkeel::topology topology_;
-    int device_;
-    cudaStream_t stream_ = nullptr;
+    lines lines_;
     event reached_;
-    growing_buffer greetings_{growing_buffer::where::device};
-    growing_buffer greetings_here_{growing_buffer::where::host};
     growing_buffer staging_{growing_buffer::where::device};
     std::deque<std::shared_ptr<operation>> under_way_;
-    ncclComm_t splitting_ = nullptr;
     std::optional<fault> fault_;
     std::vector<std::weak_ptr<rank_state>> children_;
 };
-
-/// Waits for what a call that does not block has begun. @throws failure, also when the deadline passes
-void settle(ncclComm_t comm, deadline until, char const* call);
 
 }  // namespace evenkeel::comm::nccl

@@ -17,6 +17,8 @@
 
 namespace evenkeel::comm {
 
+class copier;
+
 /// Bytes for one peer.
 struct outgoing {
     world_rank peer{};
@@ -110,6 +112,9 @@ class communicator {
     ///
     /// @throws comm::error  what has ended it.
     virtual void require_alive() {}
+
+    /// For what works over any backend: copies within memory that only this backend reaches. Null where there is none.
+    [[nodiscard]] virtual std::shared_ptr<copier> device_copier() { return nullptr; }
 
   protected:
     communicator(world_rank rank, evenkeel::topology topology);

@@ -22,6 +22,13 @@ struct nccl_id {
 /// @throws comm::error  if NCCL cannot give one.
 [[nodiscard]] nccl_id make_nccl_id();
 
+struct nccl_options {
+    /// The same ranks over a backend of the host, MPI say, if there is one; it is split once and may be used and
+    /// destroyed as before. Over it ranks talk before bytes move and tell each other of faults, so that every rank hears
+    /// at once who is late, has aborted or cannot go on, which NCCL does not tell.
+    communicator* beside = nullptr;
+};
+
 /// One rank per GPU, the current device of the calling thread, over NCCL.
 ///
 ///     auto const world = evenkeel::comm::make_nccl(trainers_comm, cluster, 60s);   // an ncclComm_t
@@ -36,20 +43,22 @@ struct nccl_id {
 /// pairs without bytes are in no group, on either side. Transfers proceed in the order of the calls, while a rank is
 /// inside a call.
 ///
-/// NCCL does not tell who is late or dead: where a deadline passes, errors name no peer, and every rank finds out by its
-/// own deadline. Streams that are being captured are refused. The current device is as before after every call.
+/// Ranks that disagree, in what they call or in the size of a message, are named on every rank before a byte moves. But
+/// NCCL does not tell who is late, has aborted or is dead: without `options.beside`, errors about those name no peer, and
+/// every rank finds out by its own deadline. Streams that are being captured are refused. The current device is as before after every call.
 ///
 /// Collective over the parent; blocks, and connects every rank to every other.
 ///
 /// @param nodes  One rank per rank of `parent`; the same on every rank.
-/// @throws std::invalid_argument  if `parent` is null or not of the size of `nodes`.
+/// @throws std::invalid_argument  if `parent` is null or not of the size of `nodes`, or `options.beside` of other ranks.
 /// @throws comm::error            if there is no CUDA device, or NCCL fails, or a rank does not come in time.
-[[nodiscard]] std::unique_ptr<communicator> make_nccl(ncclComm* parent, topology const& nodes, deadline until);
+[[nodiscard]] std::unique_ptr<communicator> make_nccl(ncclComm* parent, topology const& nodes, deadline until,
+                                                      nccl_options const& options = {});
 
 /// The same without a communicator to adopt.
 ///
 /// @param id  Of one call of `make_nccl_id`, the same on every rank.
 [[nodiscard]] std::unique_ptr<communicator> make_nccl(nccl_id const& id, world_rank rank, topology const& nodes,
-                                                      deadline until);
+                                                      deadline until, nccl_options const& options = {});
 
 }  // namespace evenkeel::comm

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device_copier.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <evenkeel/comm/error.hpp>
+
+#include "check.hpp"
+
+namespace evenkeel::comm::nccl {
+
+namespace {
+
+cudaStream_t handle_of(stream on) { return static_cast<cudaStream_t>(on.handle); }
+
+}  // namespace
+
+template <class Call>
+auto device_copier::checked(Call call) const {
+    try {
+        on_device const here{device_};
+        return call();
+    } catch (failure const& wrong) {
+        throw error{"copy", rank_, std::nullopt, wrong.what()};
+    }
+}
+
+bool device_copier::reaches(void const* address) const { return on_device_memory(address); }
+
+device_copier::block& device_copier::find(shelf& from, growing_buffer::where place, std::size_t bytes) {
+    // The smallest that is large enough, or else the largest, which grows.
+    block* best = nullptr;
+    for (auto const& one : from) {
+        if (one->taken || !one->free.reached()) {
+            continue;
+        }
+        bool const better = best == nullptr || (one->size >= bytes
+                                                    ? best->size < bytes || one->size < best->size
+                                                    : best->size < bytes && one->size > best->size);
+        best = better ? one.get() : best;
+    }
+    if (best == nullptr) {
+        from.push_back(std::make_unique<block>(place));
+        best = from.back().get();
+    }
+    static_cast<void>(best->memory.of_size(bytes));
+    best->size = std::max(best->size, bytes);
+    return *best;
+}
+
+std::shared_ptr<std::byte> device_copier::take(std::size_t bytes, stream on) {
+    return checked([&] {
+        auto& found = find(there_, growing_buffer::where::device, bytes);
+        auto* const memory = found.memory.of_size(bytes);
+        found.taken = true;
+        auto const give_back = [self = shared_from_this(), &found, on](std::byte*) {
+            try {
+                on_device const here{self->device_};
+                found.free.record(handle_of(on));
+                found.taken = false;
+            } catch (failure const&) {
+                // Never used again.
+            }
+        };
+        return std::shared_ptr<std::byte>{memory, give_back};
+    });
+}
+
+void device_copier::copy(std::span<local_copy const> copies, stream on) {
+    checked([&] {
+        std::size_t const size = copies.size() * sizeof(device_copy);
+        auto& here = find(here_, growing_buffer::where::host, size);
+        auto* const batch = reinterpret_cast<device_copy*>(here.memory.of_size(size));
+        std::size_t count = 0;
+        for (auto const& one : copies) {
+            if (one.bytes > 0) {
+                batch[count++] = {one.from, one.to, one.bytes};
+            }
+        }
+        if (count == 0) {
+            return;
+        }
+        constexpr std::size_t alignment = 256;
+        std::size_t const described = (count * sizeof(device_copy) + alignment - 1) / alignment * alignment;
+        std::size_t scratch = 0;
+        require(copy_batch(nullptr, count, nullptr, scratch, handle_of(on)), "cub::DeviceMemcpy::Batched");
+        auto& there = find(there_, growing_buffer::where::device, described + scratch);
+        auto* const memory = there.memory.of_size(described + scratch);
+        require(cudaMemcpyAsync(memory, batch, count * sizeof(device_copy), cudaMemcpyDefault, handle_of(on)),
+                "cudaMemcpyAsync");
+        here.free.record(handle_of(on));
+        require(copy_batch(reinterpret_cast<device_copy const*>(memory), count, memory + described, scratch,
+                           handle_of(on)),
+                "cub::DeviceMemcpy::Batched");
+        there.free.record(handle_of(on));
+    });
+}
+
+stream device_copier::own_stream() {
+    return checked([&] {
+        if (own_ == nullptr) {
+            own_ = std::make_unique<nccl::own_stream>();
+        }
+        return stream{own_->get()};
+    });
+}
+
+void device_copier::finish_own_stream() {
+    if (own_ != nullptr) {
+        checked([&] { require(cudaStreamSynchronize(own_->get()), "cudaStreamSynchronize"); });
+    }
+}
+
+}  // namespace evenkeel::comm::nccl
