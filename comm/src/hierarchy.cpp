@@ -16,6 +16,7 @@
 #include <evenkeel/core/fingerprint.hpp>
 #include <evenkeel/rearrange/node_members.hpp>
 
+#include "copier.hpp"
 #include "hops.hpp"
 
 namespace evenkeel::comm {
@@ -73,7 +74,7 @@ class memory_shelf {
     std::vector<block> shelved_;
 };
 
-void carry_out(std::vector<local_copy> const& copies) {
+void carry_out(std::span<local_copy const> copies) {
     std::uint64_t bytes = 0;
     for (auto const& one : copies) {
         bytes += one.bytes;
@@ -113,6 +114,9 @@ struct journey {
     stream on;
     std::vector<std::pair<circle const*, hop>> hops;
     memory_shelf::block memory;
+    std::shared_ptr<copier> device;    ///< where the messages are in its memory; then
+    std::shared_ptr<std::byte> there;  ///< so is what is relayed
+    bool on_own_stream = false;        ///< the device's, for the caller has none
     std::size_t next = 0;  ///< hop
     pending current;       // after the memory it refers to, so that it is given up before that is freed
     bool begun = false;
@@ -155,6 +159,7 @@ class hierarchy::state {
     }
 
     [[nodiscard]] communicator& all() const noexcept { return *all_.ranks; }
+    [[nodiscard]] std::shared_ptr<copier> device_copier() const { return all().device_copier(); }
     [[nodiscard]] link_costs const& costs() const noexcept { return costs_; }
     [[nodiscard]] exchange_algorithm choose(pair_traffic const& traffic) const {
         return fastest_algorithm(traffic, all().topology(), costs_);
@@ -209,6 +214,7 @@ class hierarchy::state {
             }
             first->over = true;
             first->current = {};
+            first->there = nullptr;
             shelf_.put_back(std::move(first->memory));
             under_way_.pop_front();
             if (first.get() == target) {
@@ -235,6 +241,43 @@ class hierarchy::state {
         }
     }
 
+    /// Relays for a device, unless the messages of this rank are on the host.
+    void find_memory(journey& one, std::span<outgoing const> sends, std::span<incoming const> receives) const {
+        auto device = device_copier();
+        if (device == nullptr) {
+            return;
+        }
+        std::size_t there = 0;
+        for (auto const& message : sends) {
+            there += device->reaches(message.bytes.data()) ? 1U : 0U;
+        }
+        for (auto const& message : receives) {
+            there += device->reaches(message.bytes.data()) ? 1U : 0U;
+        }
+        if (there == 0 && !(sends.empty() && receives.empty())) {
+            return;
+        }
+        if (there != sends.size() + receives.size()) {
+            throw_invalid("hierarchy::exchange", "sends", "messages on the device and on the host", "one of the two");
+        }
+        one.device = std::move(device);
+        if (one.on == stream{}) {
+            one.on = one.device->own_stream();
+            one.on_own_stream = true;
+        }
+    }
+
+    static void carry_out_in(journey const& one, std::span<local_copy const> copies) {
+        if (copies.empty()) {
+            return;
+        }
+        if (one.device != nullptr) {
+            one.device->copy(copies, one.on);
+        } else {
+            carry_out(copies);
+        }
+    }
+
     void plan(journey& one, exchange_algorithm algorithm, std::span<passage const> passages,
               pair_traffic const& traffic, std::span<outgoing const> sends, std::span<incoming const> receives) {
         auto const self = all().rank();
@@ -244,9 +287,17 @@ class hierarchy::state {
         require_part_of(
             traffic, "receives", receives, [&](pair_bytes const& pair) { return pair.to == self; },
             [](pair_bytes const& pair) { return pair.from; });
+        find_memory(one, sends, receives);
         hops_of_rank const planned{passages, self, sends, receives};
-        one.memory = shelf_.take(planned.memory());
-        auto hops = planned.in(one.memory.bytes.get());
+        std::byte* relay = nullptr;
+        if (one.device != nullptr) {
+            one.there = one.device->take(planned.memory(), one.on);
+            relay = one.there.get();
+        } else {
+            one.memory = shelf_.take(planned.memory());
+            relay = one.memory.bytes.get();
+        }
+        auto hops = planned.in(relay);
         bool const thrice = std::ranges::any_of(passages, [](passage const& way) { return way.landing != way.to; });
         std::size_t at = algorithm == exchange_algorithm::flat ? 1 : 0;
         for (auto const* circle : circles_of(algorithm, thrice)) {
@@ -269,7 +320,10 @@ class hierarchy::state {
                 }
                 one.current = {};
                 if (!one.doubtful && !one.refused) {
-                    carry_out(hop.after);
+                    carry_out_in(one, hop.after);
+                    if (one.on_own_stream && one.next + 1 == one.hops.size()) {
+                        one.device->finish_own_stream();
+                    }
                 }
             } catch (error const& wrong) {
                 one.current = {};
@@ -303,7 +357,7 @@ class hierarchy::state {
                              .value = one.value,
                              .refused = one.refused || (one.doubtful && &circle != &all_)};
         if (moves) {
-            carry_out(hop.before);
+            carry_out_in(one, hop.before);
         }
         one.current = moves ? circle.exchange(hop, one.on, mine) : circle.exchange({}, one.on, mine);
         one.begun = true;
@@ -467,6 +521,7 @@ hierarchy::~hierarchy() = default;
 world_rank hierarchy::rank() const noexcept { return state_->all().rank(); }
 world_size hierarchy::size() const noexcept { return state_->all().size(); }
 topology const& hierarchy::topology() const noexcept { return state_->all().topology(); }
+std::shared_ptr<copier> hierarchy::device_copier() const { return state_->device_copier(); }
 link_costs const& hierarchy::costs() const noexcept { return state_->costs(); }
 link_costs hierarchy::measure(deadline until, std::size_t bytes) { return state_->measure(until, bytes); }
 exchange_algorithm hierarchy::choose(pair_traffic const& all) const { return state_->choose(all); }

@@ -45,6 +45,19 @@ struct piece {
     std::uint64_t bytes = 0;
 };
 
+/// Adds the copy of each piece from its `first` place in `source_of(piece)` to its `second` place in `target_of(piece)`.
+///
+/// @param backwards  From `second` to `first`.
+template <class Source, class Target>
+void add_copies(std::vector<local_copy>& copies, std::span<piece const> pieces, Source source_of, Target target_of,
+                bool backwards = false) {
+    for (auto const& one : pieces) {
+        auto const source = source_of(one).subspan(backwards ? one.second : one.first, one.bytes);
+        auto const target = target_of(one).subspan(backwards ? one.first : one.second, one.bytes);
+        copies.push_back({source.data(), target.data(), source.size()});
+    }
+}
+
 /// Copies each piece from its `first` place in `source_of(piece)` to its `second` place in `target_of(piece)`.
 ///
 /// @param backwards  From `second` to `first`.
@@ -65,11 +78,14 @@ void copy_pieces(std::span<piece const> pieces, Source source_of, Target target_
 /// The pieces of all messages, `first` in the messages' own buffer, `second` in the buffer of the field.
 ///
 /// A message is its first field of all its items, then its second, and so on: both ends cut it in this way.
-[[nodiscard]] inline std::vector<piece> pieces_of(messages const& messages, std::span<field_on_rank const> fields) {
+///
+/// @param offsets  Of the messages.
+[[nodiscard]] inline std::vector<piece> pieces_of(messages const& messages, std::span<std::uint64_t const> offsets,
+                                                  std::span<field_on_rank const> fields) {
     std::vector<piece> pieces;
     pieces.reserve(messages.items.size() * fields.size());
-    std::uint64_t at = 0;
     for (std::size_t m = 0; m < messages.size(); ++m) {
+        std::uint64_t at = offsets[m];
         for (std::size_t f = 0; f < fields.size(); ++f) {
             for (item_id const item : messages.items_of(m)) {
                 pieces.push_back({f, at, fields[f].offset_of(item), fields[f].bytes_of(item)});

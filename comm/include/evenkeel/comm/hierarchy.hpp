@@ -78,6 +78,9 @@ class hierarchy {
                                    std::span<incoming const> receives, exchange_options const& options = {},
                                    stream on = {}, statement const& mine = {});
 
+    /// As of the communicator it was made of.
+    [[nodiscard]] std::shared_ptr<copier> device_copier() const;
+
     class state;
 
   private:
