@@ -71,7 +71,7 @@ TEST(exact_fill, fills_one_rank_after_the_other) {
     std::vector<std::uint32_t> rank_of(items.size());
     step_budget steps{10'000};
     exact_fill fill;
-    fill(items, 50, 5, 10, rank_of, steps);
+    fill(items, 50, 5, 10, 8, rank_of, steps);
 
     EXPECT_EQ(rank_of[0], 0u);
     EXPECT_EQ(rank_of[6], 0u);
@@ -87,7 +87,7 @@ TEST(exact_fill, is_content_with_the_first_that_comes_close_enough) {
     std::vector<std::uint32_t> rank_of(items.size());
     step_budget steps{100'000};
     exact_fill fill;
-    fill(items, total, 64, total / 64 + total / 64 / 20, rank_of, steps);
+    fill(items, total, 64, total / 64 + total / 64 / 20, 8, rank_of, steps);
 
     // Some twenty steps a rank; the search for the best would take ten times as many.
     EXPECT_GT(steps.left(), 100'000 - 64 * 40);
@@ -105,7 +105,7 @@ TEST_P(exact_fill_law, places_every_item_and_fills_all_but_the_last_ranks) {
     std::vector<std::uint32_t> rank_of(items.size());
     step_budget steps{10'000'000};
     exact_fill fill;
-    fill(items, total, ranks, target, rank_of, steps);
+    fill(items, total, ranks, target, 8, rank_of, steps);
 
     auto const loads = loads_of(items, rank_of, ranks);
     EXPECT_EQ(std::accumulate(loads.begin(), loads.end(), std::uint64_t{0}), total);

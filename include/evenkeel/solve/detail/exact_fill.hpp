@@ -18,8 +18,8 @@ namespace evenkeel::detail {
 /// A start for batches with few items per rank: fills one rank after the other exactly to a target load.
 ///
 /// Each rank gets the heaviest item left and then, while sizes are still plentiful, the fewest others that fill it. So
-/// the room that the target leaves over all ends up with the last ranks, an eighth of all, which get the rest longest
-/// first. They will be uneven, but pool much room: `repair` does the rest.
+/// the room that the target leaves over all ends up with the last ranks, an eighth of all or so, which get the rest
+/// longest first. They will be uneven, but pool much room: `repair` does the rest.
 class exact_fill {
   public:
     void reserve(std::size_t items, std::size_t ranks) {
@@ -32,12 +32,13 @@ class exact_fill {
 
     /// @param weights  In falling order.
     /// @param total    Their sum, at most ranks * target.
+    /// @param part     One out of so many ranks is one of the last.
     /// @param rank_of  Filled with the rank of each item.
     void operator()(std::span<std::uint64_t const> weights, std::uint64_t total, std::size_t ranks,
-                    std::uint64_t target, std::span<std::uint32_t> rank_of, step_budget& steps) {
+                    std::uint64_t target, std::size_t part, std::span<std::uint32_t> rank_of, step_budget& steps) {
         items_.reset(weights);
         std::ranges::fill(rank_of, unplaced);
-        std::size_t const last = ranks - std::min(ranks, std::max<std::size_t>(4, ranks / 8));
+        std::size_t const last = ranks - std::min(ranks, std::max<std::size_t>(4, ranks / part));
         std::uint32_t rank = 0;
         for (; rank < last && !items_.empty(); ++rank) {
             std::uint32_t const heaviest = items_.first_from(0);

@@ -16,6 +16,20 @@
 
 namespace evenkeel::detail {
 
+/// Whether a rank has tiles, a few sizes over and over: then it takes many items to make a fine difference, and where
+/// few of them do not help with one partner, they do not with the next.
+///
+/// @param weights  Of its items, in falling order.
+[[nodiscard]] inline bool of_few_sizes(std::span<std::uint64_t const> weights) noexcept {
+    std::size_t sizes = 0;
+    std::uint64_t before = 0;
+    for (auto const weight : weights) {
+        sizes += weight != before ? 1U : 0U;
+        before = weight;
+    }
+    return 3 * sizes <= weights.size();
+}
+
 /// What a rank can give in an exchange: choices of its items, by their sum in rising order. The first choice is nothing.
 class menu {
   public:

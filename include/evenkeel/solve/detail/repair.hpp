@@ -10,9 +10,10 @@
 #include <vector>
 
 #include <evenkeel/solve/detail/menu.hpp>
+#include <evenkeel/solve/detail/partners.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/regroup.hpp>
-#include <evenkeel/solve/detail/room_queue.hpp>
+#include <evenkeel/solve/detail/repack.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
 #include <evenkeel/solve/detail/transfer.hpp>
 
@@ -24,7 +25,8 @@ namespace evenkeel::detail {
 ///  1. one item against one or none;
 ///  2. some of the lightest five items against some of the lightest five;
 ///  3. the same with eight, or nine if there are few sizes;
-///  4. the items of three ranks shared out anew; failing that, an exchange that at least lowers the excess.
+///  4. with no more than three items per rank or so, those of four or five ranks packed anew;
+///  5. the items of three ranks shared out anew; failing that, an exchange that at least lowers the excess.
 ///
 /// An exchange lifts no rank above the target and lowers the one above it, so the total excess falls with each and the
 /// busiest rank never gets busier: whatever the outcome, the placement is no worse than before. Partners are the ranks
@@ -39,7 +41,7 @@ class repair {
         gives_.reserve(items);
         takes_.reserve(items);
         over_.reserve(ranks);
-        rooms_.reserve(ranks);
+        partners_.reserve(ranks);
     }
 
     /// @param waste  How far below the target a rank may stay that is to be filled, or an eighth of its room.
@@ -49,11 +51,16 @@ class repair {
         loads_ = &loads;
         target_ = target;
         waste_ = waste;
-        turn_ = turn;
         steps_ = &steps;
-        rooms_.reset(loads, target);
+        partners_.reset(loads, target, turn, steps);
+        items_ = 0;
+        for (std::size_t rank = 0; rank < loads.ranks(); ++rank) {
+            items_ += loads.items(rank).size();
+        }
+        bool const few = loads.ranks() >= repack::most_ranks && 10 * items_ <= 33 * loads.ranks();
         return relieve_all(&repair::exchange_one) || relieve_all(&repair::exchange_few) ||
-               relieve_all(&repair::exchange_many) || relieve_all(&repair::regroup_three);
+               relieve_all(&repair::exchange_many) || (few && relieve_all(&repair::repack_some)) ||
+               relieve_all(&repair::regroup_three);
     }
 
   private:
@@ -79,7 +86,7 @@ class repair {
         for (auto const over : over_) {
             while (loads_->load(over) > target_ && !steps_->exhausted() && (this->*means)(over)) {
             }
-            rooms_.push(over);
+            partners_.push(over);
             // The last means is too dear to be tried on every rank of a lost cause.
             constexpr std::size_t most_failures = 8;
             failures += loads_->load(over) > target_ ? 1U : 0U;
@@ -92,29 +99,18 @@ class repair {
 
     bool exchange_one(std::uint32_t over) {
         gives_.one_item(*loads_, over);
-        return with_roomiest(of_few_sizes(over) ? 4 : 16, [&](std::uint32_t partner) {
+        return partners_.with_roomiest(of_few_sizes(loads_->weights(over)) ? 4 : 16, [&](std::uint32_t partner) {
             takes_.one_item(*loads_, partner);
             return exchange_with(over, partner);
         });
     }
 
-    bool exchange_few(std::uint32_t over) { return !of_few_sizes(over) && exchange_some(over, 5, 24); }
+    bool exchange_few(std::uint32_t over) { return !of_few_sizes(loads_->weights(over)) && exchange_some(over, 5, 24); }
     bool exchange_many(std::uint32_t over) { return exchange_some(over, most_items(over), 32); }
 
-    /// Whether a rank has tiles, a few sizes over and over: then it takes many items to make a fine difference, and
-    /// where few of them do not help with one partner, they do not with the next.
-    [[nodiscard]] bool of_few_sizes(std::uint32_t rank) const noexcept {
-        auto const weights = loads_->weights(rank);
-        std::size_t sizes = 0;
-        std::uint64_t before = 0;
-        for (auto const weight : weights) {
-            sizes += weight != before ? 1U : 0U;
-            before = weight;
-        }
-        return 3 * sizes <= weights.size();
+    [[nodiscard]] std::size_t most_items(std::uint32_t rank) const noexcept {
+        return of_few_sizes(loads_->weights(rank)) ? 9 : 8;
     }
-
-    [[nodiscard]] std::size_t most_items(std::uint32_t rank) const noexcept { return of_few_sizes(rank) ? 9 : 8; }
 
     bool exchange_some(std::uint32_t over, std::size_t items, std::size_t tries) {
         gives_.some_items(*loads_, over, items);
@@ -124,13 +120,13 @@ class repair {
             steps_->spend(2 * takes_.sums().size());
             return exchange_with(over, partner);
         };
-        if (with_roomiest(tries / 2, attempt)) {
+        if (partners_.with_roomiest(tries / 2, attempt)) {
             return true;
         }
         for (std::size_t number = 0; number < tries / 2; ++number) {
-            std::uint32_t const partner = at_stride(over, number, tries / 2);
+            std::uint32_t const partner = partners_.at_stride(over, number, tries / 2);
             if (loads_->load(partner) < target_ && attempt(partner)) {
-                rooms_.push(partner);
+                partners_.push(partner);
                 return true;
             }
         }
@@ -150,31 +146,55 @@ class repair {
         return found.has_value();
     }
 
+    /// A rank with room and others at strides, four or five together.
+    bool repack_some(std::uint32_t over) {
+        constexpr std::size_t tries = 64;
+        std::size_t const together = 10 * items_ <= 26 * loads_->ranks() ? 5 : 4;
+        std::array<std::uint32_t, 8> most_room;
+        auto const roomy = partners_.write_roomiest(most_room);
+        for (std::size_t number = 0; !roomy.empty() && number < tries && !steps_->exhausted(); ++number) {
+            std::array<std::uint32_t, repack::most_ranks> ranks{over, roomy[number % roomy.size()]};
+            std::size_t chosen = 2;
+            for (std::size_t next = 0; chosen < together && next < 2 * repack::most_ranks; ++next) {
+                std::uint32_t const rank = partners_.at_stride(over, 7 * number + next * (tries + 3), 7 * tries);
+                if (std::find(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(chosen), rank) ==
+                    ranks.begin() + static_cast<std::ptrdiff_t>(chosen)) {
+                    ranks[chosen++] = rank;
+                }
+            }
+            auto const all = std::span{ranks}.first(chosen);
+            if (repack_(*loads_, all, target_, *steps_)) {
+                for (auto const rank : all) {
+                    partners_.push(rank);
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
     bool regroup_three(std::uint32_t over) {
         constexpr std::size_t tries = 40;
-        std::array<std::uint32_t, 25> roomy;
-        std::size_t size = 0;
-        with_roomiest(roomy.size(), [&](std::uint32_t rank) {
-            roomy[size++] = rank;
-            return false;
-        });
+        std::array<std::uint32_t, 25> most_room;
+        auto const roomy = partners_.write_roomiest(most_room);
+        std::size_t const size = roomy.size();
         auto const attempt = [&](std::uint32_t second, std::uint32_t third) {
             if (third == over || third == second || !regroup_(*loads_, {over, second, third}, target_, *steps_)) {
                 return false;
             }
-            rooms_.push(second);
-            rooms_.push(third);
+            partners_.push(second);
+            partners_.push(third);
             return true;
         };
         for (std::size_t second = 0; second < std::min<std::size_t>(size, 5); ++second) {
             for (std::size_t number = 0; number < tries / 2 && !steps_->exhausted(); ++number) {
                 if ((second + 1 + number < size && attempt(roomy[second], roomy[second + 1 + number])) ||
-                    attempt(roomy[second], at_stride(over, number, tries / 2))) {
+                    attempt(roomy[second], partners_.at_stride(over, number, tries / 2))) {
                     return true;
                 }
             }
         }
-        return lower_excess(over, std::span{roomy}.first(std::min<std::size_t>(size, 16)));
+        return lower_excess(over, roomy.first(std::min<std::size_t>(size, 16)));
     }
 
     /// The exchange that takes most off a rank without bringing it down to the target; at least a quarter of its
@@ -199,48 +219,22 @@ class repair {
         if (best) {
             takes_.some_items(*loads_, best_partner, items);
             exchange(*loads_, over, gives_, best_partner, takes_, *best);
-            rooms_.push(best_partner);
+            partners_.push(best_partner);
         }
         return best.has_value();
-    }
-
-    /// Offers the ranks with most room, one after the other, until `attempt` takes one.
-    template <class Attempt>
-    bool with_roomiest(std::size_t tries, Attempt attempt) {
-        std::array<std::uint32_t, 32> tried;
-        std::size_t size = 0;
-        bool found = false;
-        while (!found && size < tries) {
-            auto const rank = rooms_.pop();
-            if (!rank) {
-                break;
-            }
-            steps_->spend(32);
-            tried[size++] = *rank;
-            found = attempt(*rank);
-        }
-        for (auto const rank : std::span{tried}.first(size)) {
-            rooms_.push(rank);
-        }
-        return found;
-    }
-
-    [[nodiscard]] std::uint32_t at_stride(std::uint32_t over, std::size_t number, std::size_t of) const noexcept {
-        std::size_t const ranks = loads_->ranks();
-        std::size_t const stride = std::max<std::size_t>(1, ranks / (of + 1));
-        return static_cast<std::uint32_t>((over + 1 + turn_ + number * stride) % ranks);
     }
 
     placement* loads_ = nullptr;
     std::uint64_t target_ = 0;
     std::uint64_t waste_ = 0;
-    std::size_t turn_ = 0;
+    std::size_t items_ = 0;  ///< of all ranks
     step_budget* steps_ = nullptr;
 
     std::vector<std::uint32_t> over_;
-    room_queue rooms_;
+    partners partners_;
     menu gives_;
     menu takes_;
+    repack repack_;
     regroup regroup_;
 };
 

@@ -12,45 +12,34 @@
 #include <evenkeel/solve/detail/complete_search.hpp>
 #include <evenkeel/solve/detail/dual_feasible.hpp>
 #include <evenkeel/solve/detail/exact_fill.hpp>
-#include <evenkeel/solve/detail/exact_finish.hpp>
-#include <evenkeel/solve/detail/few_sizes.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
+#include <evenkeel/solve/detail/quick_starts.hpp>
 #include <evenkeel/solve/detail/repair.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
-#include <evenkeel/solve/detail/uneven_ranks.hpp>
 
 namespace evenkeel::detail {
 
-/// What a search knows: the load of the busiest rank in the best placement so far, and what no placement can beat.
-struct standing {
-    std::uint64_t busiest = 0;
-    std::uint64_t bound = 0;
-};
-
 /// Improves on longest first until the busiest rank is at the goal or the steps are spent.
 ///
-/// Of a few items every placement is tried. Of many per rank the lightest are placed anew, so that they fill ranks
-/// exactly, and what is uneven after that is repaired; nearly always that is all. Otherwise one target load after the
-/// other is aimed at: one close to the goal, where most batches succeed at little cost; the goal itself; then halfway
-/// between the best placement and the highest target that was missed. With many items per rank each try goes on from
-/// the placement at hand. With fewer than five, exchanges have too little to choose from, so each try starts anew by
-/// filling ranks exactly; in between, both ways are gone. After the first miss, dual feasible functions may raise the
-/// bound, and the goal with it.
+/// Of a few items every placement is tried. Of few sizes patterns are chosen; of many items per rank the lightest are
+/// placed anew, so that they fill ranks exactly, and what is uneven after that is repaired; nearly always that is
+/// all. Otherwise one target load after the other is aimed at: one close to the goal, where most batches succeed at
+/// little cost; the goal itself; then halfway between the best placement and the highest target that was missed. With
+/// many items per rank each try goes on from the placement at hand. With fewer than five, exchanges have too little
+/// to choose from, so each try starts anew by filling ranks exactly; in between, both ways are gone. After the first
+/// miss, dual feasible functions may raise the bound, and the goal with it.
 class search {
   public:
     void reserve(std::size_t items, std::size_t ranks) {
         placement_.reserve(items, ranks);
         repair_.reserve(items, ranks);
         fill_.reserve(items, ranks);
-        finish_.reserve(items, ranks);
-        few_.reserve(items);
-        uneven_.reserve(items, ranks);
+        quick_.reserve(items, ranks);
         complete_.reserve(ranks);
         prove_.reserve(items);
         start_.reserve(items);
         given_.reserve(ranks);
-        loads_.reserve(ranks);
     }
 
     /// @param rank_of  The placement of longest first; improved where possible.
@@ -78,12 +67,11 @@ class search {
             }
             loads = add_up(items, ranks, rank_of);
         }
-        if (few_.suits(items.weights, best.bound, best.busiest, steps) &&
-            fill_patterns(items, ranks, goal, rank_of, best, steps)) {
+        if (quick_.fill_patterns(items, ranks, goal, placement_, repair_, rank_of, best, steps)) {
             return;
         }
         bool const dense = items.size() >= 5 * ranks;
-        if (dense && finish(items, loads, goal, rank_of, best, steps)) {
+        if (dense && quick_.finish(items, loads, goal, placement_, repair_, rank_of, best, steps)) {
             return;
         }
         proved_ = best.bound == 0 || items.size() > 10 * ranks;
@@ -139,62 +127,6 @@ class search {
         return given_;
     }
 
-    /// Places the lightest items anew and repairs what is uneven then; whether that reaches the target.
-    bool finish(sorted_items const& items, std::span<std::uint64_t const> loads, std::uint64_t target,
-                std::span<std::uint32_t> rank_of, standing& best, step_budget& steps) {
-        start_.assign(rank_of.begin(), rank_of.end());
-        loads_.assign(loads.begin(), loads.end());
-        finish_(items.weights, items.total, target, loads_, start_, steps);
-        return even_out(items, target, rank_of, best, steps);
-    }
-
-    /// Lets ranks hold patterns of few sizes; whether that is as good as it gets.
-    bool fill_patterns(sorted_items const& items, std::size_t ranks, std::uint64_t& goal,
-                       std::span<std::uint32_t> rank_of, standing& best, step_budget& steps) {
-        few_.start(ranks, best.bound);
-        step_budget part = steps.part(steps.left() / 4 * 3);
-        bool const fits = few_.improve(part);
-        steps.give_back(part);
-        goal += few_.bound() - best.bound;
-        best.bound = few_.bound();
-        if (best.busiest <= goal) {
-            return true;
-        }
-        for (std::uint64_t above = 0; fits && above <= best.bound / 1024 && goal + above < best.busiest;
-             above += above / 2 + 1) {
-            start_.resize(items.size());
-            loads_.resize(ranks);
-            few_.place(loads_, start_);
-            if (even_out(items, goal + above, rank_of, best, steps)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /// Repairs those ranks of a start that are uneven; whether that reaches the target.
-    bool even_out(sorted_items const& items, std::uint64_t target, std::span<std::uint32_t> rank_of, standing& best,
-                  step_budget& steps) {
-        std::uint64_t const waste = target - mean_load(items, loads_.size());
-        uneven_.gather(items.weights, start_, loads_, target, waste);
-        std::uint64_t busiest = uneven_.busiest_even();
-        if (uneven_.ranks() > 0) {
-            placement_.reset(uneven_.weights(), uneven_.rank_of(), uneven_.ranks());
-            step_budget part = steps.part(steps.left() / 8);
-            bool const reached = repair_(placement_, target, waste / 4, 0, part);
-            steps.give_back(part);
-            if (!reached) {
-                return false;
-            }
-            placement_.store(uneven_.rank_of());
-            uneven_.scatter(start_);
-            busiest = std::max(busiest, placement_.busiest_load());
-        }
-        std::ranges::copy(start_, rank_of.begin());
-        best.busiest = busiest;
-        return true;
-    }
-
     /// Repairs the placement at hand; whether it reaches the target.
     bool go_on(sorted_items const& items, std::uint64_t target, std::size_t turn, std::span<std::uint32_t> rank_of,
                standing& best, step_budget& steps) {
@@ -212,10 +144,20 @@ class search {
                     standing& best, step_budget& steps) {
         std::size_t const ranks = placement_.ranks();
         start_.resize(items.size());
-        fill_(items.weights, items.total, ranks, target, start_, steps);
-        placement_.reset(items.weights, start_, ranks);
-        steps.spend(items.size());
-        return go_on(items, target, turn, rank_of, best, steps);
+        // Of two or three items per rank many starts lead nowhere.
+        bool const few = 10 * items.size() <= 33 * ranks;
+        for (std::size_t const last : {8U, 4U, 16U}) {
+            step_budget part = steps.part(few ? steps.left() / 2 : steps.left());
+            fill_(items.weights, items.total, ranks, target, last, start_, part);
+            placement_.reset(items.weights, start_, ranks);
+            part.spend(items.size());
+            bool const reached = go_on(items, target, turn, rank_of, best, part);
+            steps.give_back(part);
+            if (reached || !few || steps.exhausted()) {
+                return reached;
+            }
+        }
+        return false;
     }
 
     /// By how much a closer look at a few items per rank raises the bound, the first time.
@@ -227,11 +169,6 @@ class search {
         std::uint64_t const raised = prove_(items.weights, ranks, best.bound, best.busiest, part);
         steps.give_back(part);
         return raised - std::exchange(best.bound, raised);
-    }
-
-    /// Rounded up.
-    [[nodiscard]] static std::uint64_t mean_load(sorted_items const& items, std::size_t ranks) noexcept {
-        return items.total / ranks + (items.total % ranks != 0 ? 1 : 0);
     }
 
     [[nodiscard]] static std::uint64_t next_target(std::size_t turn, std::uint64_t goal, std::uint64_t missed,
@@ -250,15 +187,12 @@ class search {
     placement placement_;
     repair repair_;
     exact_fill fill_;
-    exact_finish finish_;
-    few_sizes few_;
-    uneven_ranks uneven_;
+    quick_starts quick_;
     complete_search complete_;
     dual_feasible prove_;
     bool proved_ = false;
     std::vector<std::uint32_t> start_;
     std::vector<std::uint64_t> given_;
-    std::vector<std::uint64_t> loads_;
 };
 
 }  // namespace evenkeel::detail
