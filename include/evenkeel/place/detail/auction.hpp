@@ -35,6 +35,12 @@ struct auction_room {
 /// The price of a place without slots: above all values, and far enough from the end for signed differences.
 inline constexpr std::uint64_t prohibitive = std::uint64_t{1} << 62;
 
+/// All bits if `a` is below `b`, else none, of numbers that differ by less than 2^63.
+///
+/// Which of two gains is larger is as good as random, and compilers make a branch of every comparison, even of a mask
+/// made of one.
+[[nodiscard]] constexpr std::int64_t below(std::int64_t a, std::int64_t b) noexcept { return (a - b) >> 63; }
+
 /// The best of the entries seen so far, the gain from it, and the gain from the second best.
 struct choice {
     std::uint32_t entry = nobody;
@@ -42,11 +48,13 @@ struct choice {
     std::int64_t second = 0;
 
     void see(std::uint32_t other, std::uint64_t net) noexcept {
-        // Signed, with masks: compilers make branches of anything clearer, and none of them is predictable.
         auto const here = static_cast<std::int64_t>(net);
-        entry ^= (entry ^ other) & (0U - static_cast<std::uint32_t>(here > best));
-        second = std::max(second, std::min(best, here));
-        best = std::max(best, here);
+        std::int64_t const better = below(best, here);
+        std::int64_t const rise = (here - best) & better;
+        std::int64_t const worse = here - rise;
+        entry ^= (entry ^ other) & static_cast<std::uint32_t>(better);
+        best += rise;
+        second += (worse - second) & below(second, worse);
     }
 };
 
@@ -121,8 +129,10 @@ inline void hold_auction(gains const& gains, std::span<std::uint32_t const> offs
             std::uint32_t lowest = 0;
             std::uint64_t price = bids[0];
             for (std::uint32_t other = 1; other < size; ++other) {
-                lowest ^= (lowest ^ other) & (0U - static_cast<std::uint32_t>(bids[other] < price));
-                price = std::min(price, bids[other]);
+                std::int64_t const lower =
+                    below(static_cast<std::int64_t>(bids[other]), static_cast<std::int64_t>(price));
+                lowest ^= (lowest ^ other) & static_cast<std::uint32_t>(lower);
+                price ^= (price ^ bids[other]) & static_cast<std::uint64_t>(lower);
             }
             room.cheapest[place] = lowest;
             room.prices[place] = price;

@@ -9,9 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <evenkeel/core/ids.hpp>
-#include <evenkeel/core/layout.hpp>
-#include <evenkeel/core/plan.hpp>
 #include <evenkeel/place/detail/auction.hpp>
 #include <evenkeel/place/detail/best_matching.hpp>
 #include <evenkeel/place/detail/node_slots.hpp>
@@ -42,9 +39,6 @@ struct inside_room {
 struct inside_view {
     node_slots const& slots;
     node_traffic const& traffic;
-    evenkeel::plan const& plan;
-    layout const& home;
-    std::span<std::uint64_t const> item_bytes;
 };
 
 /// Calls `visit(local rank, bytes)` for every item behind `entry` whose home is a rank of its node.
@@ -53,12 +47,19 @@ void for_each_local(inside_view const& view, std::uint32_t entry, Visit visit) {
     if (entry == nobody) {
         return;
     }
-    for (std::uint32_t next = view.traffic.latest[entry]; next != 0; next = view.traffic.earlier[next - 1]) {
-        item_id const item = view.plan.items[next - 1];
-        std::uint32_t const local = view.slots.local_of_world[to_index(view.home[item].rank)];
+    auto const& traffic = view.traffic;
+    std::uint32_t const node = traffic.nodes[entry];
+    std::uint64_t left = traffic.bytes[entry];
+    for (std::size_t position = traffic.starts[entry]; left > 0; ++position) {
+        auto const& item = traffic.placed[position];
+        if (item.node != node) {
+            continue;
+        }
+        left -= item.size;
+        std::uint32_t const local = view.slots.local_of_world[item.source];
         // A home that leads no instance can keep nothing.
         if (local < view.slots.ranks.size()) {
-            visit(local, view.item_bytes[to_index(item)]);
+            visit(local, item.size);
         }
     }
 }
@@ -144,8 +145,8 @@ inline std::uint64_t seat_inside_nodes(inside_view const& view, std::uint64_t in
     std::uint64_t kept = 0;
     seats.rank_of.resize(seats.batches.size());
     // However the bytes of a plan lie, the next one needs no more.
-    room.places.reserve(view.plan.items.size());
-    room.values.reserve(view.plan.items.size());
+    room.places.reserve(view.traffic.placed.size());
+    room.values.reserve(view.traffic.placed.size());
     room.senders.reserve(seats.batches.size());
     room.receivers.reserve(seats.batches.size());
     room.sums.clear();

@@ -19,10 +19,11 @@ namespace evenkeel::detail {
 /// Differences and sums of two numbers of bytes are taken without a check, signed, all over this room.
 inline constexpr std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max() >> 2;
 
-/// The bytes of an item and the world rank that drew it.
+/// The bytes of an item, the world rank that drew it, and the node of that.
 struct drawn_item {
     std::uint64_t size = 0;
     std::uint32_t source = 0;
+    std::uint32_t node = 0;
 };
 
 /// The bytes that each batch draws from each node, as far as there are any, and the sums over batches and over homes.
@@ -32,6 +33,7 @@ struct node_traffic {
     std::vector<std::uint32_t> nodes;
     std::vector<std::uint64_t> bytes;
     std::vector<std::uint32_t> offsets;
+    std::vector<std::uint32_t> starts;  ///< by entry: the first of its items in `placed`
 
     std::vector<std::uint64_t> of_batch;    ///< all bytes of each batch
     std::vector<std::uint64_t> kept;        ///< of each batch, on the node of the rank that it was given
@@ -39,50 +41,61 @@ struct node_traffic {
     wish_list wishes;                       ///< of each batch, for nodes
     std::uint64_t total = 0;
 
-    // The items behind an entry, by their positions in `plan.items`: the latest, one more than its position, then from
-    // each the one before it; 0 ends.
-    std::vector<std::uint32_t> latest;   ///< by entry
-    std::vector<std::uint32_t> earlier;  ///< by position
-
-    std::vector<std::uint32_t> entry_of;  ///< by node: one more than its latest entry
-    std::vector<std::uint64_t> seen;      ///< one bit per item
     std::vector<drawn_item> items;
-    std::vector<drawn_item> chunk;  ///< some of them in the order of the plan
+    std::vector<drawn_item> placed;       ///< the items in the order of the plan
+    std::vector<std::uint8_t> seen;       ///< by item: whether it is in the plan
+    std::vector<std::uint32_t> entry_of;  ///< by node: one more than its latest entry
 };
 
 enum class measured : std::uint8_t { sound, no_partition, homeless, overflow };
 
-/// Whether every item is there once.
-[[nodiscard]] inline bool all_once(std::span<item_id const> items, std::vector<std::uint64_t>& seen) {
-    seen.assign(items.size() / 64 + 1, 0);
-    std::uint64_t twice = 0;
-    for (item_id const id : items) {
-        std::size_t const item = to_index(id);
-        if (item >= items.size()) {
-            return false;
+/// Puts home and bytes of every item side by side, so that whoever comes in the order of a plan fetches once for both;
+/// adds up the bytes of each home.
+[[nodiscard]] inline measured gather(layout const& home, node_slots const& slots,
+                                     std::span<std::uint64_t const> item_bytes, node_traffic& traffic) {
+    traffic.items.resize(item_bytes.size());
+    traffic.home_bytes.assign(slots.node_of_world.size(), 0);
+    std::uint64_t bits = 0;
+    // Neighbours mostly have the same home, whose sum would otherwise be waited for.
+    std::uint32_t home_so_far = 0;
+    std::uint64_t bytes_so_far = 0;
+    for (std::size_t item = 0; item < item_bytes.size(); ++item) {
+        std::uint64_t const size = item_bytes[item];
+        auto const source = static_cast<std::uint32_t>(home.places[item].rank);
+        if (source >= home.ranks.value) {
+            return measured::homeless;
         }
-        std::uint64_t const bit = std::uint64_t{1} << (item % 64);
-        twice |= seen[item / 64] & bit;
-        seen[item / 64] |= bit;
+        if (source != home_so_far) {
+            traffic.home_bytes[home_so_far] += bytes_so_far;
+            home_so_far = source;
+            bytes_so_far = 0;
+        }
+        bytes_so_far += size;
+        bits |= size;
+        traffic.items[item] = {size, source, slots.node_of_world[source]};
     }
-    return twice == 0;
+    if (!item_bytes.empty()) {
+        traffic.home_bytes[home_so_far] += bytes_so_far;
+    }
+    return bits > most_bytes ? measured::overflow : measured::sound;
 }
 
-/// Puts home and bytes of every item side by side, so that whoever comes in the order of a plan fetches once for both.
-[[nodiscard]] inline measured gather(layout const& home, std::span<std::uint64_t const> item_bytes,
-                                     std::vector<drawn_item>& items) {
-    items.resize(item_bytes.size());
-    std::uint64_t bits = 0;
-    std::uint32_t farthest = 0;
-    for (std::size_t item = 0; item < items.size(); ++item) {
-        auto const source = static_cast<std::uint32_t>(home.places[item].rank);
-        farthest = std::max(farthest, source);
-        bits |= item_bytes[item];
-        items[item] = {item_bytes[item], source};
+/// Copies the items at some positions of the plan to `placed`; says whether it knows them all.
+[[nodiscard]] inline bool fetch(std::span<item_id const> plan_items, std::size_t first, std::size_t last,
+                                node_traffic& traffic) {
+    drawn_item const* const items = traffic.items.data();
+    drawn_item* const placed = traffic.placed.data();
+    std::uint8_t* const seen = traffic.seen.data();
+    std::size_t const count = traffic.items.size();
+    for (std::size_t position = first; position < last; ++position) {
+        std::size_t const item = to_index(plan_items[position]);
+        if (item >= count) {
+            return false;
+        }
+        seen[item] = 1;
+        placed[position] = items[item];
     }
-    return !items.empty() && farthest >= home.ranks.value ? measured::homeless
-           : bits > most_bytes                            ? measured::overflow
-                                                          : measured::sound;
+    return true;
 }
 
 /// Fills `traffic`; says what is wrong with the arguments if it cannot be done.
@@ -94,28 +107,26 @@ inline measured measure(plan const& plan, layout const& home, node_slots const& 
     std::size_t const batches = slots.node_of_rank.size();
     traffic.nodes.resize(items + 1);
     traffic.bytes.resize(items + 1);
+    traffic.starts.resize(items + 1);
     traffic.offsets.assign(batches + 1, 0);
     traffic.of_batch.resize(batches);
     traffic.kept.resize(batches);
     traffic.wishes.resize(batches);
-    traffic.home_bytes.assign(slots.node_of_world.size(), 0);
-    traffic.latest.resize(items + 1);
-    traffic.earlier.resize(items);
+    traffic.placed.resize(items);
+    traffic.seen.assign(items, 0);
     traffic.entry_of.assign(slots.nodes(), 0);
-    if (!all_once(plan.items, traffic.seen)) {
-        return measured::no_partition;
-    }
-    if (auto const found = gather(home, item_bytes, traffic.items); found != measured::sound) {
+    measured const found = gather(home, slots, item_bytes, traffic);
+    if (found == measured::homeless) {
         return found;
     }
 
     auto* const nodes = traffic.nodes.data();
     auto* const bytes = traffic.bytes.data();
-    auto* const latest = traffic.latest.data();
+    auto* const starts = traffic.starts.data();
     auto* const entry_of = traffic.entry_of.data();
+    drawn_item const* const placed = traffic.placed.data();
     constexpr std::size_t chunk = 1024;
     std::size_t fetched = 0;
-    std::size_t base = 0;
     std::uint64_t total = 0;
     std::uint64_t sums = 0;
     std::uint32_t count = 0;
@@ -125,36 +136,31 @@ inline measured measure(plan const& plan, layout const& home, node_slots const& 
         std::size_t const start = plan.offsets[batch * plan.micro_batches];
         std::size_t const last = plan.offsets[(batch + 1) * plan.micro_batches];
         if (last > fetched) {
-            base = start;
-            fetched = std::max(last, std::min(start + chunk, items));
             // In a loop of their own the fetches overlap; mixed with stores whose addresses depend on what was fetched,
             // they would wait for each other.
-            traffic.chunk.resize(std::max(traffic.chunk.size(), fetched - base));
-            for (std::size_t position = base; position < fetched; ++position) {
-                traffic.chunk[position - base] = traffic.items[to_index(plan.items[position])];
+            std::size_t const end = std::max(last, std::min(start + chunk, items));
+            if (!fetch(plan.items, fetched, end, traffic)) {
+                return measured::no_partition;
             }
+            fetched = end;
         }
         choice wish;
         bool repeated = false;
         for (std::size_t position = start; position < last; ++position) {
-            auto const [size, source] = traffic.chunk[position - base];
+            std::uint64_t const size = placed[position].size;
             sums |= total += size;
-            traffic.home_bytes[source] += size;
             // Entries ascend, so the latest entry of a node is of this batch if it is not below the batch's first.
-            std::uint32_t const node = slots.node_of_world[source];
+            std::uint32_t const node = placed[position].node;
             std::uint32_t const known = entry_of[node];
             if (known > first) {
                 repeated = true;
                 bytes[known - 1] += size;
-                traffic.earlier[position] = latest[known - 1];
-                latest[known - 1] = static_cast<std::uint32_t>(position + 1);
                 continue;
             }
             // Written either way, and kept if there are bytes: which of the two is as good as random.
             nodes[count] = node;
             bytes[count] = size;
-            latest[count] = static_cast<std::uint32_t>(position + 1);
-            traffic.earlier[position] = 0;
+            starts[count] = static_cast<std::uint32_t>(position);
             wish.see(count, size);
             count += static_cast<std::uint32_t>(size != 0);
             entry_of[node] = size != 0 ? count : known;
@@ -168,9 +174,17 @@ inline measured measure(plan const& plan, layout const& home, node_slots const& 
         traffic.of_batch[batch] = total - before;
         traffic.kept[batch] = own > first ? bytes[own - 1] : 0;
     }
+    // As many positions as items: one that is there twice leaves one out.
+    std::uint8_t all = 1;
+    for (std::uint8_t const once : traffic.seen) {
+        all &= once;
+    }
+    if (all == 0) {
+        return measured::no_partition;
+    }
     traffic.total = total;
     // Neither a size nor a sum below 2^62 reaches the two upper bits, and sums wrap only past them.
-    return sums > most_bytes ? measured::overflow : measured::sound;
+    return sums > most_bytes ? measured::overflow : found;
 }
 
 }  // namespace evenkeel::detail

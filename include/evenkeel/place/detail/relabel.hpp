@@ -130,7 +130,7 @@ inline void relabel(plan const& plan, layout const& home, topology const& topolo
     }
     auto& seats = room.seats;
     auto& result = room.result;
-    inside_view const view{room.slots, room.traffic, plan, home, bytes};
+    inside_view const view{room.slots, room.traffic};
     std::uint64_t increment = 1;
     std::uint64_t const most_kept = seat_on_nodes(options.precision, room, increment);
     std::uint64_t const least_kept =
