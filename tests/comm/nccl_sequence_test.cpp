@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NCCL backend over the test double: in which order it calls what, and what becomes of errors. No GPU is involved.
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
@@ -15,11 +17,14 @@
 #include <gtest/gtest.h>
 #include <nccl.h>
 
+#include <evenkeel/comm/all_to_all.hpp>
 #include <evenkeel/comm/loopback.hpp>
 #include <evenkeel/comm/nccl.hpp>
 #include <evenkeel/comm/threads.hpp>
 
 #include "tests/support/backends.hpp"
+#include "tests/support/device_bytes.hpp"
+#include "tests/support/layouts.hpp"
 #include "tests/support/mailbox.hpp"
 #include "tests/support/nccl_double.hpp"
 
@@ -31,24 +36,6 @@ using testing::HasSubstr;
 topology one_node(std::size_t ranks) { return uniform_topology(world_size{ranks}, node_size{ranks}); }
 
 std::size_t a_little(std::size_t from, std::size_t to) { return 1 + 10 * from + to; }
-
-/// Device memory of the double.
-class device_bytes {
-  public:
-    explicit device_bytes(std::vector<std::byte> const& content) : size_{content.size()} {
-        cudaMalloc(&data_, size_);
-        std::memcpy(data_, content.data(), size_);
-    }
-    device_bytes(device_bytes const&) = delete;
-    device_bytes& operator=(device_bytes const&) = delete;
-    ~device_bytes() { cudaFree(data_); }
-
-    [[nodiscard]] std::span<std::byte> get() const { return {static_cast<std::byte*>(data_), size_}; }
-
-  private:
-    void* data_ = nullptr;
-    std::size_t size_;
-};
 
 TEST(make_nccl, says_that_there_is_no_device) {
     nccl_double::set_devices(0);
@@ -163,7 +150,7 @@ TYPED_TEST(device_exchange_on, moves_bytes_from_device_to_device_after_what_is_o
             std::vector<comm::incoming> const receives{{peer, in.get()}};
             world.exchange(sends, receives, {stream}).wait(patience);
             auto const expected = payload(1 - self, 1'000);
-            EXPECT_TRUE(std::ranges::equal(in.get(), expected));
+            EXPECT_EQ(in.content(), expected);
         }
         cudaStreamDestroy(stream);
     });
@@ -179,6 +166,62 @@ TYPED_TEST(device_exchange_on, refuses_a_stream_that_is_being_captured) {
                   "before bytes move");
         cudaStreamDestroy(stream);
         world.barrier().wait(patience);
+    });
+}
+
+TYPED_TEST(device_exchange_on, carries_three_billion_bytes_to_one_peer) {
+    // As many as no 32-bit count can say. NCCL counts in 64 bits, so they are one message.
+    nccl_double::move_only_ends(true);
+    this->run(one_node(2), [](comm::communicator& world) {
+        constexpr std::size_t size = 3'000'000'000;
+        constexpr std::size_t end = 1'000;
+        device_bytes bytes{size};
+        if (world.rank() == world_rank{0}) {
+            bytes.fill(payload(1, end));
+            bytes.fill(payload(2, end), size - end);
+            std::vector<comm::outgoing> const sends{{world_rank{1}, bytes.get()}};
+            world.exchange(sends, {}).wait(patience);
+        } else {
+            std::vector<comm::incoming> const receives{{world_rank{0}, bytes.get()}};
+            world.exchange({}, receives).wait(patience);
+            EXPECT_EQ(bytes.content(0, end), payload(1, end));
+            EXPECT_EQ(bytes.content(size - end, end), payload(2, end));
+        }
+    });
+    nccl_double::move_only_ends(false);
+}
+
+TYPED_TEST(device_exchange_on, packs_and_unpacks_in_one_batch_each) {
+    this->run(one_node(1), [](comm::communicator& world) {
+        // All stay, so there is nothing to pack.
+        rearrangement const move{home_layout(std::vector<std::size_t>{3}), layout_of(plan_of({{2, 0, 1}}))};
+        field const pixels{.name = "pixels", .bytes = {3, 2, 4}};
+        device_bytes const from{payload(1, 9)};
+        device_bytes const to{std::size_t{9}};
+        auto const before = nccl_double::batches();
+        all_to_all(world, move, std::array{comm::moving_field{pixels, from.get(), to.get()}}).wait(patience);
+        EXPECT_EQ(nccl_double::batches() - before, 1);
+    });
+    std::atomic<long> before = 0;
+    this->run(one_node(2), [&](comm::communicator& world) {
+        rearrangement const move{home_layout(std::vector<std::size_t>{3, 2}), layout_of(plan_of({{0, 3, 1}, {2, 4}}))};
+        std::vector<field> const fields{{"pixels", {3, 2, 4, 1, 7}}, {"label", {1, 1, 1, 1, 1}}};
+        auto const self = to_index(world.rank());
+        device_bytes const pixels{payload(1, self == 0 ? 9 : 8)};
+        device_bytes const labels{payload(2, self == 0 ? 3 : 2)};
+        device_bytes const pixels_here{std::size_t{self == 0 ? 6u : 11u}};
+        device_bytes const labels_here{std::size_t{self == 0 ? 3u : 2u}};
+        if (self == 0) {
+            before = nccl_double::batches();
+        }
+        world.barrier().wait(patience);
+        all_to_all(world, move,
+                   std::array{comm::moving_field{fields[0], pixels.get(), pixels_here.get()},
+                              comm::moving_field{fields[1], labels.get(), labels_here.get()}})
+            .wait(patience);
+        world.barrier().wait(patience);
+        // Two per rank.
+        EXPECT_EQ(nccl_double::batches() - before, 4);
     });
 }
 

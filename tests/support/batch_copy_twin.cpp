@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host twin of batch_copy.cu: the same batch, one copy after the other, when the stream gets there. For tests without
-// a device, where device memory is the host's.
+// The host twin of batch_copy.cu: the same batch, one copy after the other, when the stream gets there. For tests
+// without a device, over the memory of the double.
 #include <cstddef>
 #include <cstring>
 
 #include <cuda_runtime_api.h>
 
 #include "nccl/batch_copy.hpp"
+#include "tests/support/nccl_double.hpp"
 
 namespace evenkeel::comm::nccl {
 
@@ -19,8 +20,12 @@ struct batch {
 
 void CUDART_CB carry_out(void* given) {
     auto* const all = static_cast<batch*>(given);
+    using evenkeel::test::nccl_double::host_view;
+    auto const* const copies =
+        static_cast<device_copy const*>(host_view(all->copies, all->count * sizeof(device_copy)));
     for (std::size_t number = 0; number < all->count; ++number) {
-        std::memcpy(all->copies[number].to, all->copies[number].from, all->copies[number].bytes);
+        auto const& one = copies[number];
+        std::memcpy(host_view(one.to, one.bytes), host_view(one.from, one.bytes), one.bytes);
     }
     delete all;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -18,6 +19,9 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cuda_runtime_api.h>
 #include <nccl.h>
@@ -86,7 +90,14 @@ namespace {
 
 std::set<work_queue*> queues;
 work_queue default_queue;
-std::map<std::byte*, std::size_t> device_memory;
+/// Two views of the same bytes: callers have one that the host must not touch.
+struct device_block {
+    std::size_t size = 0;
+    std::byte* behind = nullptr;
+};
+std::map<std::byte*, device_block> device_memory;  ///< by the callers' view
+long batches_launched = 0;
+bool only_ends = false;
 std::map<std::uint64_t, std::shared_ptr<clique>> cliques;
 std::set<ncclComm*> comms;  ///< those that live: work of the others is void
 std::vector<std::unique_ptr<ncclComm>> buried;
@@ -122,6 +133,38 @@ ncclResult_t refuse(char const* why) {
     return ncclInvalidUsage;
 }
 
+/// Where the `size` bytes at `address` are for the double. What leaves its allocation ends the test.
+std::byte* behind(void const* address, std::size_t size) {
+    auto* const at = static_cast<std::byte*>(const_cast<void*>(address));
+    auto found = device_memory.upper_bound(at);
+    if (found == device_memory.begin()) {
+        return at;
+    }
+    --found;
+    auto const offset = static_cast<std::size_t>(at - found->first);
+    if (offset >= std::max<std::size_t>(found->second.size, 1)) {
+        return at;
+    }
+    if (offset + size > found->second.size) {
+        std::fprintf(stderr, "the double: %zu bytes at %zu of %zu bytes of device memory\n", size, offset,
+                     found->second.size);
+        std::abort();
+    }
+    return found->second.behind + offset;
+}
+
+void move_bytes(void* to, void const* from, std::size_t size) {
+    constexpr std::size_t end = std::size_t{1} << 16U;
+    auto* const target = behind(to, size);
+    auto const* const source = behind(from, size);
+    if (only_ends && size > 2 * end) {
+        std::memcpy(target, source, end);
+        std::memcpy(target + size - end, source + size - end, end);
+        return;
+    }
+    std::memcpy(target, source, size);
+}
+
 bool lives(ncclComm* comm) { return comms.contains(comm) && !comm->aborted; }
 
 /// Carries out all that can be done, on all streams.
@@ -154,7 +197,7 @@ void match(clique& ranks, std::pair<int, int> pair) {
             send.owner->wrong = receive.owner->wrong = ncclInvalidUsage;
             return;
         }
-        std::memcpy(receive.bytes, send.bytes, send.size);
+        move_bytes(receive.bytes, send.bytes, send.size);
         *send.done = *receive.done = true;
         sends.pop_front();
         receives.pop_front();
@@ -230,6 +273,18 @@ void set_capturing(void* stream, bool capturing) {
     queue_of(static_cast<cudaStream_t>(stream)).capturing = capturing;
 }
 
+long batches() {
+    std::lock_guard const lock{all_mutex};
+    return batches_launched;
+}
+
+void move_only_ends(bool whether) {
+    std::lock_guard const lock{all_mutex};
+    only_ends = whether;
+}
+
+void* host_view(void const* address, std::size_t size) { return behind(address, size); }
+
 long allocations() {
     std::lock_guard const lock{all_mutex};
     return static_cast<long>(device_memory.size());
@@ -272,16 +327,31 @@ cudaError_t cudaMalloc(void** made, std::size_t bytes) {
         return cudaErrorMemoryAllocation;
     }
     std::lock_guard const lock{all_mutex};
-    auto* const data = static_cast<std::byte*>(std::malloc(std::max<std::size_t>(bytes, 1)));
-    device_memory[data] = bytes;
+    std::size_t const mapped = std::max<std::size_t>(bytes, 1);
+    int const file = memfd_create("device", 0);
+    if (file < 0 || ftruncate(file, static_cast<off_t>(mapped)) != 0) {
+        return cudaErrorMemoryAllocation;
+    }
+    auto* const data = mmap(nullptr, mapped, PROT_NONE, MAP_SHARED, file, 0);
+    auto* const inside = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (data == MAP_FAILED || inside == MAP_FAILED) {
+        return cudaErrorMemoryAllocation;
+    }
+    device_memory[static_cast<std::byte*>(data)] = {bytes, static_cast<std::byte*>(inside)};
     *made = data;
     return cudaSuccess;
 }
 
 cudaError_t cudaFree(void* data) {
     std::lock_guard const lock{all_mutex};
-    device_memory.erase(static_cast<std::byte*>(data));
-    std::free(data);
+    auto const found = device_memory.find(static_cast<std::byte*>(data));
+    if (found != device_memory.end()) {
+        std::size_t const mapped = std::max<std::size_t>(found->second.size, 1);
+        munmap(found->second.behind, mapped);
+        munmap(data, mapped);
+        device_memory.erase(found);
+    }
     return cudaSuccess;
 }
 
@@ -298,17 +368,17 @@ cudaError_t cudaFreeHost(void* data) {
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, void const* data) {
     std::lock_guard const lock{all_mutex};
     auto const* const at = static_cast<std::byte const*>(data);
-    auto const found = std::ranges::find_if(device_memory, [&](auto const& one) {
-        return one.first <= at && at < one.first + std::max<std::size_t>(one.second, 1);
+    bool const there = std::ranges::any_of(device_memory, [&](auto const& one) {
+        return one.first <= at && at < one.first + std::max<std::size_t>(one.second.size, 1);
     });
-    attributes->type = found == device_memory.end() ? cudaMemoryTypeUnregistered : cudaMemoryTypeDevice;
+    attributes->type = there ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
     return cudaSuccess;
 }
 
 cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t on) {
     std::lock_guard const lock{all_mutex};
     queue_of(on).work.emplace_back([=] {
-        std::memcpy(to, from, bytes);
+        move_bytes(to, from, bytes);
         return true;
     });
     proceed();
@@ -317,6 +387,7 @@ cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaM
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t on, cudaHostFn_t call, void* given) {
     std::lock_guard const lock{all_mutex};
+    ++batches_launched;
     queue_of(on).work.emplace_back([=] {
         call(given);
         return true;
@@ -581,8 +652,8 @@ ncclResult_t ncclAllGather(void const* mine, void* all, std::size_t size, ncclDa
             if (static_cast<int>(one.ranks.size()) == ranks->size) {
                 for (auto const& [rank, to] : one.ranks) {
                     for (auto const& [other, from] : one.ranks) {
-                        std::memcpy(static_cast<std::byte*>(to.second) + static_cast<std::size_t>(other) * size,
-                                    from.first, size);
+                        move_bytes(static_cast<std::byte*>(to.second) + static_cast<std::size_t>(other) * size,
+                                   from.first, size);
                     }
                 }
                 *one.done = true;

@@ -22,14 +22,30 @@ class device_transfer final : public transfer {
   public:
     device_transfer(std::shared_ptr<rank_state> state, std::shared_ptr<operation> one)
         : state_{std::move(state)}, one_{std::move(one)} {}
-    ~device_transfer() override { state_->give_up(*one_); }
+    ~device_transfer() override {
+        if (!known_) {
+            state_->give_up(*one_);
+        }
+    }
 
-    bool ready() override { return state_->ready(*one_); }
-    void wait(deadline until) override { state_->wait(*one_, until); }
+    bool ready() override {
+        try {
+            known_ = state_->ready(*one_);
+        } catch (error const&) {
+            known_ = true;
+            throw;
+        }
+        return known_;
+    }
+    void wait(deadline until) override {
+        known_ = true;
+        state_->wait(*one_, until);
+    }
 
   private:
     std::shared_ptr<rank_state> state_;
     std::shared_ptr<operation> one_;
+    bool known_ = false;  ///< to the caller, what has become of it
 };
 
 }  // namespace

@@ -97,7 +97,7 @@ void rank_state::rethrow(operation const& one) const {
 }
 
 void rank_state::give_up(operation const& one) noexcept {
-    if (one.at == operation::stage::over || fault_) {
+    if (fault_) {
         return;
     }
     fault gone{.operation = {}, .peer = rank_, .reason = {}};

@@ -31,6 +31,10 @@ struct moving_field {
 /// ranks compare a 64-bit hash of the layouts and of every field's name and sizes. Messages are packed, before the call
 /// returns, and unpacked, by `ready` or `wait`, in buffers of just the bytes that are sent and received.
 ///
+/// Buffers may lie in device memory where the backend reaches it, those of a rank all of them or none. Then packing and
+/// unpacking are one batch of copies each on the stream `on`: what is put on it after `wait` has returned finds the items.
+/// Without a stream, the items are there when `wait` returns.
+///
 /// Collective: every rank of the communicator must call it, also one without items. It is one `exchange`.
 ///
 /// @param move    The same on every rank; its world is the communicator's.
