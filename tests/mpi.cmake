@@ -16,11 +16,15 @@ function(evenkeel_mpi_test name processes)
         ENVIRONMENT_MODIFICATION "ASAN_OPTIONS=string_append::detect_leaks=0")
 endfunction()
 
-set(on_processes "--gtest_filter=*/mpi.*:make_mpi.*:run_mpi.*:mpi_pieces.*:mpi_peer.*:mpi_without_memory.*")
+set(on_processes "--gtest_filter=*/mpi.*:make_mpi.*:run_mpi.*:mpi_pieces.*:mpi_peer.*:mpi_neighbours.*:mpi_without_memory.*")
 foreach(processes 1 2 3 4 8)
     evenkeel_mpi_test(comm.mpi.on_${processes} ${processes}
         "${mpirun}" -n ${processes} $<TARGET_FILE:evenkeel_comm_tests> --mpi --gtest_brief=1 "${on_processes}")
 endforeach()
+
+# As if each process had a host of its own.
+evenkeel_mpi_test(comm.mpi.of_strangers 4
+    "${mpirun}" -n 4 $<TARGET_FILE:evenkeel_comm_tests> --mpi --strangers --gtest_brief=1 "${on_processes}")
 
 # Programs that start MPI in another way, or not at all.
 evenkeel_mpi_test(comm.mpi.not_running 1 evenkeel_comm_tests --gtest_filter=mpi_not_running.*)

@@ -2,7 +2,7 @@
 // One of the processes of mpirun is killed before, during or after an exchange. The others write what they have found
 // into files of their own, for mpirun does not tell what became of them; kill_test.cmake reads these.
 //
-//     kill before|during|after FOLDER
+//     kill before|during|after neighbours|strangers FOLDER
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -139,12 +139,12 @@ void survive(std::ofstream& out, std::unique_ptr<comm::communicator> world, traf
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 3) {
+    if (argc != 4) {
         return 2;
     }
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-    auto world = comm::make_mpi(MPI_COMM_WORLD);
+    auto world = comm::make_mpi(MPI_COMM_WORLD, {.meet_neighbours = std::string_view{argv[2]} == "neighbours"});
     auto const self = world->rank();
 
     // Everybody has met everybody, so that no connection is made at an awkward time.
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
     if (self == victim) {
         be_killed(argv[1], *world, second);
     }
-    std::ofstream out{std::string{argv[2]} + "/" + std::to_string(to_index(self)) + ".txt"};
+    std::ofstream out{std::string{argv[3]} + "/" + std::to_string(to_index(self)) + ".txt"};
     out << (first.is_right() ? "first exchange is right\n" : "first exchange is wrong\n");
     survive(out, std::move(world), second);
     out.close();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <evenkeel/comm/mpi.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/comm/error.hpp>
+#include <evenkeel/comm/mpi.hpp>
 
 #include "tests/support/backends.hpp"
 #include "tests/support/mailbox.hpp"
@@ -320,7 +319,7 @@ TEST(mpi_peer, that_has_come_but_stalls_is_named_and_told) {
     if (pair.get() == MPI_COMM_NULL) {
         return;
     }
-    auto const world = comm::make_mpi(pair.get());
+    auto const world = comm::make_mpi(pair.get(), {.meet_neighbours = false});
     auto box = std::make_unique<mailbox>(*world, megabytes);
     auto exchange = box->exchange(*world);
     int token = 0;
@@ -342,6 +341,36 @@ TEST(mpi_peer, that_has_come_but_stalls_is_named_and_told) {
     MPI_Barrier(pair.get());
 }
 
+TEST(mpi_peer, that_stalls_while_its_memory_is_read_is_named_and_told) {
+    if (processes() < 2 || !mpi_neighbours_meet) {
+        GTEST_SKIP() << "nobody reads the memory of another process";
+    }
+    first_processes const pair{2};
+    if (pair.get() == MPI_COMM_NULL) {
+        return;
+    }
+    auto const world = comm::make_mpi(pair.get());
+    auto box = std::make_unique<mailbox>(*world, megabytes);
+    auto exchange = box->exchange(*world);
+    int token = 0;
+    if (world->rank() == world_rank{0}) {
+        // All that it receives comes. But rank 1 has not taken what it is sent, so the exchange is not complete.
+        auto const error = error_of([&] { exchange.wait(impatience); });
+        EXPECT_EQ(error.operation(), "exchange");
+        EXPECT_EQ(error.peer(), world_rank{1});
+        EXPECT_THAT(error.what(), HasSubstr("the deadline passed before rank 1 had taken all bytes"));
+        // What rank 1 would read of it when it wakes up no longer needs these bytes.
+        box.reset();
+        MPI_Send(&token, 1, MPI_INT, 1, 0, pair.get());
+    } else {
+        MPI_Recv(&token, 1, MPI_INT, 0, 0, pair.get(), MPI_STATUS_IGNORE);
+        auto const error = error_of([&] { exchange.wait(patience); });
+        EXPECT_EQ(error.peer(), world_rank{1});
+        EXPECT_EQ(error.rank(), world_rank{1});
+    }
+    MPI_Barrier(pair.get());
+}
+
 TEST(mpi_peer, that_takes_nothing_is_named) {
     if (processes() < 2) {
         GTEST_SKIP() << "the ranks of one process work for each other";
@@ -350,7 +379,7 @@ TEST(mpi_peer, that_takes_nothing_is_named) {
     if (pair.get() == MPI_COMM_NULL) {
         return;
     }
-    auto const world = comm::make_mpi(pair.get());
+    auto const world = comm::make_mpi(pair.get(), {.meet_neighbours = mpi_neighbours_meet});
     auto const from_0 = [](std::size_t from, std::size_t) { return from == 0 ? std::size_t{4'000'000} : 0; };
     mailbox box{*world, from_0};
     auto exchange = box.exchange(*world);

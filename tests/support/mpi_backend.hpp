@@ -13,6 +13,9 @@
 
 namespace evenkeel::test {
 
+/// Whether processes of one host reach each other without MPI (`mpi_options::meet_neighbours`), where a test does not say.
+inline bool mpi_neighbours_meet = true;
+
 /// How many processes `mpirun` has started; none where MPI is not running.
 inline int mpi_processes() {
     int running = 0;
@@ -51,7 +54,8 @@ class first_processes {
 
 /// Runs `body` on ranks that are threads of as many processes as can carry equally many of them. Every process of
 /// `mpirun` calls it.
-inline void run_on_mpi(topology const& cluster, comm::mpi_options const& options, rank_body const& body) {
+inline void run_on_mpi(topology const& cluster, comm::mpi_options options, rank_body const& body) {
+    options.meet_neighbours = options.meet_neighbours && mpi_neighbours_meet;
     int processes = mpi_processes();
     while (cluster.size().value % static_cast<std::size_t>(processes) != 0) {
         --processes;

@@ -3,11 +3,14 @@
 //
 //     --mpi          starts MPI for any number of threads
 //     --mpi=LEVEL    as a program does that asks for less: MPI_THREAD_SINGLE is 0, MPI_THREAD_SERIALIZED 2
+//     --strangers    the processes reach each other by MPI alone, as if each had a host of its own
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 #include <mpi.h>
+
+#include "tests/support/mpi_backend.hpp"
 
 namespace {
 
@@ -41,6 +44,8 @@ int main(int argc, char** argv) {
         std::string_view const argument = argv[a];
         if (argument == "--mpi") {
             start_mpi(MPI_THREAD_MULTIPLE);
+        } else if (argument == "--strangers") {
+            evenkeel::test::mpi_neighbours_meet = false;
         } else if (argument.starts_with("--mpi=")) {
             start_mpi(std::stoi(std::string{argument.substr(6)}));
         }

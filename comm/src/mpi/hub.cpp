@@ -44,6 +44,16 @@ hub::hub(std::shared_ptr<process> process, std::shared_ptr<hub> parent, std::uin
     std::ranges::sort(others_);
     others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
     std::erase(others_, process_->self());
+    lease_ = process_->open_lease();
+}
+
+hub::~hub() { close_lease(); }
+
+void hub::close_lease() noexcept {
+    if (lease_) {
+        process_->close_lease(*lease_);
+        lease_.reset();
+    }
 }
 
 std::shared_ptr<operation> hub::join(std::shared_ptr<part> part, std::uint64_t number, subject about,
@@ -54,6 +64,7 @@ std::shared_ptr<operation> hub::join(std::shared_ptr<part> part, std::uint64_t n
     }
     auto const here = operation_at(number);
     here->parts[position_here(part->rank)] = part;
+    ++process_->under_way;
     auto label = label_of(*part, number, about, bytes.size());
     label.identity = identity;
     bool const last = here->arrivals.accept(label, bytes);
@@ -73,7 +84,16 @@ std::shared_ptr<operation> hub::operation_at(std::uint64_t number) {
     if (auto const found = operations_.find(number); found != operations_.end()) {
         return found->second;
     }
-    auto made = std::make_shared<operation>(size(), ranks_here_.size());
+    // The last owner of one may still look at it.
+    auto const free = std::ranges::find_if(spare_, [](auto const& one) { return one.use_count() == 1; });
+    std::shared_ptr<operation> made;
+    if (free != spare_.end()) {
+        made = std::move(*free);
+        spare_.erase(free);
+        made->begin_again();
+    } else {
+        made = std::make_shared<operation>(size(), ranks_here_.size());
+    }
     operations_.emplace(number, made);
     return made;
 }
@@ -113,27 +133,73 @@ void hub::ship_to_all(std::shared_ptr<part> const& sender, std::shared_ptr<opera
     }
 }
 
+bool hub::is_early(outgoing const& message) const {
+    return message.bytes.size() <=
+           (lease_ && process_->is_neighbour(process_of_[to_index(message.peer)]) ? most_near_bytes : most_early_bytes);
+}
+
+bool hub::is_offered(outgoing const& message) const {
+    return message.bytes.size() > most_near_bytes && lease_ &&
+           process_->is_neighbour(process_of_[to_index(message.peer)]);
+}
+
+std::size_t hub::bytes_with_early_messages(part const& sender, int other) const {
+    std::size_t bytes = sizeof(stated);
+    for (auto const& message : sender.sends) {
+        if (process_of_[to_index(message.peer)] == other) {
+            bytes += is_offered(message) ? sizeof(early_label) + sizeof(offer)
+                     : is_early(message) ? sizeof(early_label) + message.bytes.size()
+                                         : 0;
+        }
+    }
+    return bytes;
+}
+
+void hub::write_early_messages(part const& sender, int other, std::span<std::byte const> stated, std::byte* at) const {
+    auto const write = [&](std::span<std::byte const> bytes) {
+        copy_bytes(bytes, {at, bytes.size()});
+        at += bytes.size();
+    };
+    write(stated);
+    for (auto const& message : sender.sends) {
+        bool const offered = is_offered(message);
+        if (process_of_[to_index(message.peer)] != other || (!offered && !is_early(message))) {
+            continue;
+        }
+        early_label const before{.to = static_cast<std::uint32_t>(to_index(message.peer)),
+                                 .offered = offered ? 1U : 0U,
+                                 .bytes = message.bytes.size()};
+        write(std::as_bytes(std::span{&before, 1}));
+        if (offered) {
+            offer const where{.address = reinterpret_cast<std::uint64_t>(message.bytes.data()), .until = *lease_};
+            write(std::as_bytes(std::span{&where, 1}));
+        } else {
+            write(message.bytes);
+        }
+    }
+}
+
 void hub::ship_with_early_messages(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner,
                                    label const& label, std::span<std::byte const> stated) {
+    for (auto const& message : sender->sends) {
+        if (is_offered(message)) {
+            sender->untaken.push_back(message.peer);
+        }
+    }
     for (int const other : others_) {
-        auto const all = std::make_shared<std::vector<std::byte>>();
-        for (auto const& message : sender->sends) {
-            if (process_of_[to_index(message.peer)] != other || message.bytes.size() > most_early_bytes) {
-                continue;
-            }
-            if (all->empty()) {
-                all->assign(stated.begin(), stated.end());
-            }
-            early_label const before{.to = static_cast<std::uint32_t>(to_index(message.peer)),
-                                     .bytes = message.bytes.size()};
-            auto const head = std::as_bytes(std::span{&before, 1});
-            all->insert(all->end(), head.begin(), head.end());
-            all->insert(all->end(), message.bytes.begin(), message.bytes.end());
+        auto const bytes = bytes_with_early_messages(*sender, other);
+        auto what = label;
+        what.total = bytes;
+        if (auto* const room = process_->room_for(other, what, bytes)) {
+            write_early_messages(*sender, other, stated, room);
+            process_->send_room(other);
+            continue;
         }
         shipment shipment{
-            .of = this, .sender = sender, .what = label, .bytes = stated, .owner = owner, .process = other};
-        if (!all->empty()) {
-            shipment.what.total = all->size();
+            .of = this, .sender = sender, .what = what, .bytes = stated, .owner = owner, .process = other};
+        if (bytes > stated.size()) {
+            auto const all = std::make_shared<std::vector<std::byte>>(bytes);
+            write_early_messages(*sender, other, stated, all->data());
             shipment.bytes = *all;
             shipment.owner = all;
         }
@@ -141,19 +207,60 @@ void hub::ship_with_early_messages(std::shared_ptr<part> const& sender, std::sha
     }
 }
 
-bool hub::accept_early_messages(operation const& here, world_rank from) {
+bool hub::accept_early_messages(operation const& here, std::uint64_t number, world_rank from) {
     std::span<std::byte const> rest = here.arrivals.of_rank[to_index(from)].bytes;
     rest = rest.subspan(sizeof(stated));
     while (!rest.empty()) {
         early_label before;
         std::memcpy(&before, rest.data(), sizeof before);
+        rest = rest.subspan(sizeof before);
         auto const& part = here.parts[position_here(to_id<world_rank>(before.to))];
-        if (!part->accept(from, 0, rest.subspan(sizeof before, before.bytes))) {
+        auto const* const room = part->room_for(from, before.bytes);
+        if (room == nullptr) {
             return false;
         }
-        rest = rest.subspan(sizeof before + before.bytes);
+        if (before.offered != 0) {
+            fetch one{.of = this,
+                      .number = number,
+                      .receiver = part,
+                      .from = from,
+                      .process = process_of_[to_index(from)],
+                      .source = {},
+                      .target = room->bytes};
+            std::memcpy(&one.source, rest.data(), sizeof one.source);
+            process_->begin_fetch(std::move(one));
+            rest = rest.subspan(sizeof(offer));
+        } else {
+            copy_bytes(rest.first(before.bytes), room->bytes);
+            part->take_in(*room, before.bytes);
+            rest = rest.subspan(before.bytes);
+        }
     }
     return true;
+}
+
+void hub::end_fetch(fetch const& ended) {
+    auto& part = *ended.receiver;
+    auto const found = std::ranges::lower_bound(part.receives, ended.from, {}, &incoming::peer);
+    part.take_in(*found, found->bytes.size());
+    auto label = label_of(part, ended.number, subject::taken, 0);
+    label.to = static_cast<std::uint32_t>(to_index(ended.from));
+    process_->announce(ended.process, label, {}, false);
+    if (part.missing_in_all == 0) {
+        part.changed.notify_all();
+    }
+}
+
+void hub::accept_taking(label const& label) {
+    auto const found = operations_.find(label.number);
+    auto const& part =
+        found == operations_.end() ? nullptr : found->second->parts[position_here(to_id<world_rank>(label.to))];
+    if (part != nullptr) {
+        std::erase(part->untaken, to_id<world_rank>(label.from));
+        if (part->untaken.empty()) {
+            part->changed.notify_all();
+        }
+    }
 }
 
 bool hub::ready(operation const& operation, part const& part) {
@@ -170,7 +277,7 @@ void hub::wait(operation const& operation, part& part, deadline until) {
     for (unsigned idle = 0; !fault_ && !operation.done_for(part);) {
         // What has come by the deadline counts, so there is one more look at it afterwards.
         bool const last_look = until.passed();
-        process_->step(lock, part.changed, until, idle);
+        process_->step(lock, part.changed, until, idle, lacks(operation, part));
         if (last_look && !fault_ && !operation.done_for(part)) {
             fail_locked(lateness_of(operation, part), true);
         }
@@ -184,7 +291,18 @@ void hub::wait(operation const& operation, part& part, deadline until) {
 void hub::leave(std::uint64_t number) {
     std::lock_guard const lock{process_->mutex()};
     auto const found = operations_.find(number);
-    if (found != operations_.end() && ++found->second->left == ranks_here_.size()) {
+    if (found == operations_.end()) {
+        return;
+    }
+    --process_->under_way;
+    if (++found->second->left == ranks_here_.size()) {
+        // What a large gathering took is given back.
+        constexpr std::size_t most_spare = 4;
+        constexpr std::size_t most_bytes = std::size_t{1} << 16U;
+        auto const is_small = [](contribution const& one) { return one.bytes.capacity() <= most_bytes; };
+        if (spare_.size() < most_spare && std::ranges::all_of(found->second->arrivals.of_rank, is_small)) {
+            spare_.push_back(found->second);
+        }
         operations_.erase(found);
     }
 }
@@ -207,6 +325,7 @@ void hub::deliver(label const& label, std::span<std::byte const> piece) {
             }
             break;
         case subject::message: accept_message(label, piece); break;
+        case subject::taken: accept_taking(label); break;
         case subject::fault: fail_locked(fault_in(label, piece), false); break;
         case subject::farewell: break;
     }
@@ -226,9 +345,10 @@ void hub::all_have_come(std::shared_ptr<operation> const& here, std::uint64_t nu
     }
     here->agreed = true;
     if (here->arrivals.of_rank.front().about == subject::exchange && !here->objection) {
-        for (std::size_t rank = 0; rank < size(); ++rank) {
-            auto const from = to_id<world_rank>(rank);
-            if (!accept_early_messages(*here, from)) {
+        for (std::size_t step = 1; step <= size(); ++step) {
+            // Each rank starts with the one before it, so that not all read the memory of the same one at a time.
+            auto const from = to_id<world_rank>((to_index(ranks_here_.front()) + size() - step) % size());
+            if (!accept_early_messages(*here, number, from)) {
                 // Only if messages that do not match have hashes that add up to 0.
                 fail_locked({"exchange", from, rank_text(from) + " sends what nobody expects"}, true);
                 return;
@@ -238,6 +358,7 @@ void hub::all_have_come(std::shared_ptr<operation> const& here, std::uint64_t nu
     for (auto const& part : here->parts) {
         if (here->objection) {
             part->missing_in_all = 0;
+            part->untaken.clear();
         } else {
             begin_messages(part, number);
         }
@@ -251,7 +372,8 @@ void hub::begin_messages(std::shared_ptr<part> const& part, std::uint64_t number
     auto const next = std::ranges::upper_bound(sends, part->rank, {}, &outgoing::peer) - sends.begin();
     for (std::size_t s = 0; s < sends.size(); ++s) {
         auto const& message = sends[(static_cast<std::size_t>(next) + s) % sends.size()];
-        if (message.bytes.size() <= most_early_bytes && process_of_[to_index(message.peer)] != process_->self()) {
+        bool const early = is_early(message) || is_offered(message);
+        if (early && process_of_[to_index(message.peer)] != process_->self()) {
             continue;
         }
         auto label = label_of(*part, number, subject::message, message.bytes.size());
@@ -334,10 +456,14 @@ void hub::fail_locked(fault fault, bool tell) noexcept {
         return;  // the first fault is the cause, later ones its consequences
     }
     fault_ = std::move(fault);
+    // Before any rank hears of it: what it has offered is then its own again.
+    close_lease();
     process_->drop_shipments(*this);
     for (auto const& [number, operation] : operations_) {
+        process_->under_way += operation->left;
         for (auto const& part : operation->parts) {
             if (part != nullptr) {
+                --process_->under_way;
                 part->changed.notify_all();
             }
         }
@@ -364,7 +490,7 @@ void hub::tell_all(fault const& fault) noexcept {
                           .to = fault.peer ? static_cast<std::uint32_t>(to_index(*fault.peer)) + 1 : 0,
                           .about = subject::fault};
         for (int const other : others_) {
-            process_->announce(other, label, std::as_bytes(std::span{text}));
+            process_->announce(other, label, std::as_bytes(std::span{text}), true);
         }
     } catch (std::exception const&) {
         // Who is not told finds out at its own deadline.
@@ -387,6 +513,17 @@ void hub::look(world_rank rank) {
 }
 
 void hub::raise(world_rank rank) const { throw error{fault_->operation, rank, fault_->peer, fault_->reason}; }
+
+std::size_t hub::lacks(operation const& here, part const& part) const {
+    // Another operation may need this process sooner.
+    if (process_->under_way > 1) {
+        return 1;
+    }
+    auto const absent = [](round const& round) { return round.of_rank.size() - round.whole; };
+    return std::max<std::size_t>(1, !here.arrivals.complete() ? absent(here.arrivals)
+                                    : !here.agreed            ? absent(here.details)
+                                                              : part.untaken.size());
+}
 
 fault hub::lateness_of(operation const& here, part const& part) const {
     std::vector<world_rank> late;
@@ -419,7 +556,9 @@ fault hub::lateness_of(operation const& here, part const& part) const {
             std::ranges::copy(ranks_on(shipment->process), std::back_inserter(late));
         }
     }
+    std::ranges::copy(part.untaken, std::back_inserter(late));
     std::ranges::sort(late);
+    late.erase(std::unique(late.begin(), late.end()), late.end());
     return lateness(part.name, late, " had taken all bytes");
 }
 

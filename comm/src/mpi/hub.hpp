@@ -29,6 +29,9 @@ class hub : public std::enable_shared_from_this<hub> {
     /// @param process_of  Per rank.
     hub(std::shared_ptr<process> process, std::shared_ptr<hub> parent, std::uint64_t context, evenkeel::topology nodes,
         std::vector<int> process_of);
+    hub(hub const&) = delete;
+    hub& operator=(hub const&) = delete;
+    ~hub();
 
     [[nodiscard]] evenkeel::topology const& topology() const noexcept { return topology_; }
     [[nodiscard]] std::size_t size() const noexcept { return topology_.size().value; }
@@ -64,6 +67,7 @@ class hub : public std::enable_shared_from_this<hub> {
     // For the process, which holds the lock.
 
     void deliver(label const& label, std::span<std::byte const> piece);
+    void end_fetch(fetch const& ended);
     void adopt(std::shared_ptr<hub> const& child);
     /// MPI itself complains, about `culprit` if that is a process.
     void fail_because_of_mpi(int culprit, char const* reason) noexcept;
@@ -83,12 +87,19 @@ class hub : public std::enable_shared_from_this<hub> {
                      std::span<std::byte const> bytes);
     void ship_with_early_messages(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner,
                                   label const& label, std::span<std::byte const> stated);
-    [[nodiscard]] bool accept_early_messages(operation const& here, world_rank from);
+    [[nodiscard]] bool is_early(outgoing const& message) const;
+    [[nodiscard]] bool is_offered(outgoing const& message) const;
+    std::size_t bytes_with_early_messages(part const& sender, int other) const;
+    void write_early_messages(part const& sender, int other, std::span<std::byte const> stated, std::byte* at) const;
+    [[nodiscard]] bool accept_early_messages(operation const& here, std::uint64_t number, world_rank from);
+    void accept_taking(label const& label);
     void all_have_come(std::shared_ptr<operation> const& here, std::uint64_t number);
     void begin_messages(std::shared_ptr<part> const& part, std::uint64_t number);
     void begin_details(std::shared_ptr<operation> const& here, std::uint64_t number);
     void accept_message(label const& label, std::span<std::byte const> piece);
+    [[nodiscard]] std::size_t lacks(operation const& here, part const& part) const;
     [[nodiscard]] fault lateness_of(operation const& here, part const& part) const;
+    void close_lease() noexcept;
 
     std::shared_ptr<process> process_;
     std::shared_ptr<hub> parent_;  ///< kept alive, so that its fault gets here
@@ -96,8 +107,10 @@ class hub : public std::enable_shared_from_this<hub> {
     evenkeel::topology topology_;
     std::vector<int> process_of_;  ///< per rank
     std::vector<world_rank> ranks_here_;
-    std::vector<int> others_;  ///< the other processes
+    std::vector<int> others_;     ///< the other processes
+    std::optional<lease> lease_;  ///< of what is offered here; ends with the first fault
     std::map<std::uint64_t, std::shared_ptr<operation>> operations_;
+    std::vector<std::shared_ptr<operation>> spare_;  ///< over, to be used again
     std::optional<fault> fault_;
     std::vector<std::weak_ptr<hub>> children_;
 };

@@ -126,11 +126,19 @@ stated state(world_rank self, std::span<outgoing const> sends, std::span<incomin
 }
 
 bool is_one_call(round const& arrivals) {
-    auto const all = identities(arrivals);
-    return std::ranges::adjacent_find(all, std::not_equal_to{}) == all.end();
+    return std::ranges::adjacent_find(arrivals.of_rank, std::not_equal_to{}, &contribution::identity) ==
+           arrivals.of_rank.end();
 }
 
 std::optional<dissent> dissent_in(round const& arrivals) {
+    auto const first = stated_in(arrivals.of_rank.front());
+    bool const alike = std::ranges::all_of(arrivals.of_rank, [&](contribution const& arrival) {
+        auto const one = stated_in(arrival);
+        return one.value == first.value && one.refused == 0;
+    });
+    if (alike) {
+        return std::nullopt;
+    }
     std::vector<statement> statements;
     for (auto const& arrival : arrivals.of_rank) {
         auto const one = stated_in(arrival);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <evenkeel/comm/mpi.hpp>
-
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include <evenkeel/comm/error.hpp>
+#include <evenkeel/comm/mpi.hpp>
 #include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/fingerprint.hpp>
 
@@ -159,7 +158,8 @@ std::vector<std::unique_ptr<communicator>> make_ranks(std::string_view function,
         }
     });
 
-    auto const process = std::make_shared<mpi::process>(duplicate.release(), options.piece_bytes);
+    auto const process =
+        std::make_shared<mpi::process>(duplicate.release(), options.piece_bytes, options.meet_neighbours);
     auto const hub = process->root(nodes);
     std::vector<std::unique_ptr<communicator>> ranks;
     for (auto const rank : hub->ranks_here()) {

@@ -14,6 +14,7 @@
 #include <evenkeel/comm/communicator.hpp>
 
 #include "../agreement.hpp"
+#include "neighbours.hpp"
 #include "parcel.hpp"
 
 namespace evenkeel::comm::mpi {
@@ -39,12 +40,30 @@ struct shipment {
 /// A message that is as long as this, or shorter, travels with what its sender states, for a message of its own would
 /// cost more than these bytes. It is put in its place when all ranks have agreed, as the others are sent.
 inline constexpr std::size_t most_early_bytes = 4096;
+/// Likewise to a neighbour: fetching a message from the memory of its sender costs more than copying so few bytes twice.
+inline constexpr std::size_t most_near_bytes = 16384;
 
-/// What stands before each such message.
+/// What stands before each such message. A longer one for a neighbour is offered: instead of its bytes stands where they
+/// are in the memory of its sender, and the receiver fetches them when all ranks have agreed.
 struct early_label {
     std::uint32_t to = 0;
-    std::uint32_t unused = 0;
+    std::uint32_t offered = 0;  ///< 1: it is
     std::uint64_t bytes = 0;
+};
+struct offer {
+    std::uint64_t address = 0;
+    lease until;
+};
+
+/// The rest of an offered message that is on its way into the memory of its receiver.
+struct fetch {
+    hub* of = nullptr;
+    std::uint64_t number = 0;  ///< of the operation
+    std::shared_ptr<part> receiver;
+    world_rank from{};
+    int process = 0;
+    offer source;
+    std::span<std::byte> target;
 };
 
 /// What one rank of this process has in one operation.
@@ -58,7 +77,19 @@ struct part {
     std::vector<incoming> receives;
     std::vector<std::uint64_t> missing;  ///< per receive, the bytes that have not come
     std::uint64_t missing_in_all = 0;
+    std::vector<world_rank> untaken;  ///< who has not fetched what it was offered
     std::condition_variable changed;
+
+    /// The room for a message; null if there is none of this size.
+    [[nodiscard]] incoming const* room_for(world_rank from, std::uint64_t bytes) const {
+        auto const found = std::ranges::lower_bound(receives, from, {}, &incoming::peer);
+        return found == receives.end() || found->peer != from || found->bytes.size() != bytes ? nullptr : &*found;
+    }
+
+    void take_in(incoming const& room, std::uint64_t bytes) {
+        missing[static_cast<std::size_t>(&room - receives.data())] -= bytes;
+        missing_in_all -= bytes;
+    }
 
     /// Takes in a piece of a message. @return false if there is no room for it.
     [[nodiscard]] bool accept(world_rank from, std::uint64_t offset, std::span<std::byte const> piece) {
@@ -68,8 +99,7 @@ struct part {
             return false;
         }
         copy_bytes(piece, found->bytes.subspan(offset));
-        missing[static_cast<std::size_t>(found - receives.begin())] -= piece.size();
-        missing_in_all -= piece.size();
+        take_in(*found, piece.size());
         return true;
     }
 };
@@ -125,7 +155,19 @@ struct operation {
     std::size_t left = 0;                      ///< how many ranks of this process are through
 
     [[nodiscard]] bool done_for(part const& part) const noexcept {
-        return agreed && part.shipments.empty() && part.missing_in_all == 0;
+        return agreed && part.shipments.empty() && part.missing_in_all == 0 && part.untaken.empty();
+    }
+    /// Makes it another operation, in the memory of this one.
+    void begin_again() {
+        for (auto& one : arrivals.of_rank) {
+            one.missing = 0;
+            one.came = false;
+        }
+        arrivals.whole = 0;
+        std::ranges::fill(parts, nullptr);
+        agreed = false;
+        objection.reset();
+        left = 0;
     }
     round& details_of_all() {
         details.of_rank.resize(arrivals.of_rank.size());

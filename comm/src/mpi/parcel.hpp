@@ -18,6 +18,7 @@ enum class subject : std::uint32_t {
     exchange,  ///< a rank has come to an exchange, and what it states
     details,   ///< what a rank has called, where the ranks have not called the same
     message,   ///< bytes of one rank for another
+    taken,     ///< a rank has read a message out of its sender's memory
     fault,     ///< the communicator has ended
     farewell,  ///< the last parcel of a process
 };
@@ -38,7 +39,7 @@ struct label {
     std::uint64_t total = 0;     ///< the bytes of all parcels of the shipment
     std::uint64_t offset = 0;    ///< of this parcel's bytes in them
     std::uint32_t from = 0;      ///< a rank of the communicator
-    std::uint32_t to = 0;        ///< likewise, of a message; of a fault 1 more than the peer, or 0
+    std::uint32_t to = 0;        ///< likewise, of a message or its taking; of a fault 1 more than the peer, or 0
     subject about{};
     std::uint32_t unused = 0;
 };

@@ -113,7 +113,7 @@ void post::collect(news& since) {
             require_success(statuses_[static_cast<std::size_t>(f)].MPI_ERROR, "MPI_Testsome", one.process);
         }
         if (one.arriving) {
-            since.arrived.push_back(std::move(one.content));
+            since.arrived.push_back({std::move(one.content), one.process});
             continue;
         }
         shelf_.put_back(std::move(one.content));

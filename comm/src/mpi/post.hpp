@@ -32,7 +32,7 @@ class failure : public std::runtime_error {
 /// @throws failure  if `code`, which `call` has returned, is an error.
 void require_success(int code, char const* call, int process = -1);
 
-/// Sends and receives parcels: the only place that hands memory to MPI, and the memory is its own.
+/// Sends and receives parcels by MPI: the only place that hands memory to it, and the memory is its own.
 ///
 /// MPI may use a buffer until the request is complete, and the send to a process that died never is; nor can it be
 /// withdrawn. So what a caller owns is copied, and what is still on its way in the end is left to MPI with its memory.
@@ -56,8 +56,12 @@ class post {
     /// Sends a copy of `bytes`. @param of  Named by `poll` when the copy has left; may be empty.
     void send(int process, label const& label, std::span<std::byte const> bytes, std::shared_ptr<shipment> of);
 
+    struct arrival {
+        parcel content;
+        int process = 0;
+    };
     struct news {
-        std::vector<parcel> arrived;
+        std::vector<arrival> arrived;
         std::vector<std::shared_ptr<shipment>> sent;
     };
     /// Takes a parcel back that has been looked at.

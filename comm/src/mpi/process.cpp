@@ -20,7 +20,17 @@ constexpr std::uint64_t root_context = 0;
 /// Both ends of a shipment then have a piece to work on.
 constexpr std::size_t most_pieces_out = 2;
 
+/// An answer that is near comes soonest to who asks for it all the time; one that is far should cost nothing.
+constexpr unsigned impatient = 200;
+
 }  // namespace
+
+process::process(MPI_Comm processes, std::size_t piece_bytes, bool meet)
+    : post_{processes, piece_bytes},
+      neighbours_{processes, meet},
+      piece_bytes_{piece_bytes},
+      // Where processes share processors, who asks keeps the others from answering.
+      patience_{neighbours_.count() >= std::thread::hardware_concurrency() ? 3 : impatient} {}
 
 process::~process() {
     int finalized = 0;
@@ -33,7 +43,7 @@ process::~process() {
     try {
         for (int other = 0; other < post_.processes(); ++other) {
             if (other != self()) {
-                announce(other, farewell, {});
+                announce(other, farewell, {}, true);
             }
         }
     } catch (std::exception const&) {
@@ -42,17 +52,21 @@ process::~process() {
     std::unique_lock lock{mutex_};
     std::condition_variable nobody;
     for (unsigned idle = 0; !closed() && !broken_ && !patience.passed();) {
-        step(lock, nobody, patience, idle);
+        step(lock, nobody, patience, idle, 1);
     }
-    if (closed()) {
+    if (closed() && !broken_) {
         post_.close();
     }
 }
 
-bool process::closed() const noexcept { return farewells_ == post_.processes() - 1 && post_.idle(); }
+bool process::closed() const noexcept {
+    // What went by MPI may be slower than the farewell.
+    return farewells_ == post_.processes() - 1 && post_.idle() && !neighbours_.other_way_is_due();
+}
 
 std::shared_ptr<hub> process::root(topology const& nodes) {
     auto const ranks_here = nodes.size().value / static_cast<std::size_t>(post_.processes());
+    several_ranks_ = ranks_here > 1;
     std::vector<int> process_of(nodes.size().value);
     for (std::size_t rank = 0; rank < process_of.size(); ++rank) {
         process_of[rank] = static_cast<int>(rank / ranks_here);
@@ -71,8 +85,8 @@ std::shared_ptr<hub> process::child(std::shared_ptr<hub> const& parent, std::uin
     auto made = make(parent, context, nodes, std::move(process_of));
     parent->adopt(made);
     if (auto const early = early_.extract(context)) {
-        for (auto& parcel : early.mapped()) {
-            deliver(std::move(parcel));
+        for (auto const& parcel : early.mapped()) {
+            deliver(parcel);
         }
     }
     return made;
@@ -90,35 +104,67 @@ void process::ship(std::shared_ptr<shipment> shipment) { loading_.push_back(std:
 
 void process::drop_shipments(hub const& of) noexcept {
     std::erase_if(loading_, [&](auto const& shipment) { return shipment->of == &of; });
+    std::erase_if(fetches_, [&](auto const& one) { return one.of == &of; });
 }
 
-void process::announce(int other, label const& label, std::span<std::byte const> bytes) {
+std::byte* process::room_for(int other, label const& label, std::size_t bytes) noexcept {
+    auto* const room = neighbours_.has(other) ? neighbours_.room_for(other, sizeof label + bytes) : nullptr;
+    if (room == nullptr) {
+        return nullptr;
+    }
+    std::memcpy(room, &label, sizeof label);
+    return room + sizeof label;
+}
+
+void process::announce(int other, label const& label, std::span<std::byte const> bytes, bool urgent) {
+    if (auto* const room = room_for(other, label, bytes.size())) {
+        copy_bytes(bytes, {room, bytes.size()});
+        neighbours_.send(other, urgent);
+        return;
+    }
+    if (neighbours_.has(other)) {
+        neighbours_.announce_other_way(other);
+    }
     post_.send(other, label, bytes, nullptr);
+}
+
+bool process::needs_mpi() const noexcept {
+    return neighbours_.count() + 1 != static_cast<std::size_t>(post_.processes()) || !post_.idle() ||
+           neighbours_.other_way_is_due();
 }
 
 bool process::progress() noexcept {
     bool happened = false;
     try {
-        news_.arrived.clear();
-        news_.sent.clear();
-        post_.poll(news_);
-        happened = !news_.arrived.empty() || !news_.sent.empty();
-        for (auto& parcel : news_.arrived) {
-            deliver(std::move(parcel));
+        happened = neighbours_.receive([&](std::span<std::byte const> parcel) { deliver(parcel); }) > 0;
+        if (needs_mpi()) {
+            news_.arrived.clear();
+            news_.sent.clear();
+            post_.poll(news_);
+            happened = happened || !news_.arrived.empty() || !news_.sent.empty();
+            for (auto& [content, sender] : news_.arrived) {
+                neighbours_.count_other_way(sender);
+                deliver({content.data(), content.size()});
+                post_.put_back(std::move(content));
+            }
+            for (auto& shipment : news_.sent) {
+                left(*shipment);
+            }
         }
-        for (auto& shipment : news_.sent) {
-            left(*shipment);
-        }
+        happened = fetch_on() || happened;
         happened = load() || happened;
     } catch (failure const& wrong) {
         end(wrong.process(), wrong.what());
     } catch (std::exception const& wrong) {
         end(post_.self(), wrong.what());
     }
+    if (happened && asleep_) {
+        neighbours_.wake();
+    }
     return happened;
 }
 
-void process::deliver(parcel parcel) {
+void process::deliver(std::span<std::byte const> parcel) {
     label label;
     std::memcpy(&label, parcel.data(), sizeof label);
     if (label.about == subject::farewell) {
@@ -128,11 +174,32 @@ void process::deliver(parcel parcel) {
     broken_ = broken_ || (label.about == subject::fault && label.context == root_context);
     auto const found = hubs_.find(label.context);
     if (found == hubs_.end()) {
-        early_[label.context].push_back(std::move(parcel));
+        early_[label.context].emplace_back(parcel.begin(), parcel.end());
     } else if (auto const hub = found->second.lock()) {
-        hub->deliver(label, parcel.bytes());
-        post_.put_back(std::move(parcel));
+        hub->deliver(label, parcel.subspan(sizeof label));
     }
+}
+
+bool process::fetch_on() {
+    if (fetches_.empty()) {
+        return false;
+    }
+    // A piece at a time, so that other things happen in between.
+    auto& one = fetches_.front();
+    auto const piece = one.target.first(std::min(piece_bytes_, one.target.size()));
+    bool const there = neighbours_.read(one.process, one.source.address, piece);
+    one.source.address += piece.size();
+    one.target = one.target.subspan(piece.size());
+    if (there && !one.target.empty()) {
+        return true;
+    }
+    auto const ended = std::move(one);
+    fetches_.pop_front();
+    // Otherwise the message never comes: its sender is gone, or has told or will tell what is wrong.
+    if (there && neighbours_.is_open(ended.process, ended.source.until)) {
+        ended.of->end_fetch(ended);
+    }
+    return true;
 }
 
 void process::left(shipment& shipment) {
@@ -162,7 +229,14 @@ bool process::load() {
         if (shipment->process == self()) {
             shipment->of->deliver(label, piece);
             left(*shipment);
+        } else if (auto* const room = room_for(shipment->process, label, piece.size())) {
+            copy_bytes(piece, {room, piece.size()});
+            neighbours_.send(shipment->process, false);
+            left(*shipment);
         } else {
+            if (neighbours_.has(shipment->process)) {
+                neighbours_.announce_other_way(shipment->process);
+            }
             post_.send(shipment->process, label, piece, shipment);
         }
     }
@@ -170,8 +244,8 @@ bool process::load() {
     return happened;
 }
 
-void process::step(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, deadline until,
-                   unsigned& idle) {
+void process::step(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, deadline until, unsigned& idle,
+                   std::size_t lacks) {
     if (progress()) {
         idle = 0;
     } else if (polled_) {
@@ -180,24 +254,34 @@ void process::step(std::unique_lock<std::mutex>& lock, std::condition_variable& 
         std::erase(sleeping_, &changed);
     } else {
         polled_ = true;
-        rest(lock, changed, until, idle++);
+        rest(lock, changed, until, idle++, lacks);
         polled_ = false;
     }
 }
 
-void process::rest(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, deadline until,
-                   unsigned idle) {
-    // An answer that is near comes soonest to who asks for it all the time; one that is far should cost nothing.
-    constexpr unsigned impatient = 200;
+void process::rest(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, deadline until, unsigned idle,
+                   std::size_t lacks) {
     constexpr std::chrono::microseconds nap{50};
+    // MPI wakes nobody.
+    bool const by_mpi = needs_mpi();
     if (post_.processes() == 1) {
         changed.wait_until(lock, until.at());
-    } else if (idle < impatient) {
+    } else if (idle < (by_mpi ? impatient : patience_)) {
         lock.unlock();
         std::this_thread::yield();
         lock.lock();
-    } else {
+    } else if (neighbours_.count() == 0 || several_ranks_) {
         changed.wait_until(lock, std::min(until.at(), deadline::clock::now() + nap));
+    } else {
+        // Whoever is killed while it wakes others wakes nobody.
+        constexpr std::chrono::milliseconds long_nap{20};
+        auto const end = std::min(until.at(), deadline::clock::now() + (by_mpi ? nap : long_nap));
+        auto const seen = neighbours_.seen();
+        asleep_ = true;
+        lock.unlock();
+        neighbours_.sleep(seen, by_mpi ? 1 : static_cast<std::uint32_t>(lacks), end);
+        lock.lock();
+        asleep_ = false;
     }
 }
 

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "neighbours.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <climits>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <string>
+
+#ifdef __linux__
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#endif
+
+#include "post.hpp"
+
+namespace evenkeel::comm::mpi {
+
+namespace {
+
+constexpr std::size_t leases = 1024;
+constexpr std::size_t alignment = 64;
+/// Stands where a parcel would, and says that the next one is at the beginning of the ring.
+constexpr std::uint64_t turn = std::numeric_limits<std::uint64_t>::max();
+
+constexpr std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/// What stands before a parcel.
+struct alignas(alignment) parcel_head {
+    std::uint64_t bytes = 0;
+};
+
+/// Few processes get rings that hold several exchanges, many rings that fit into memory.
+std::size_t ring_bytes(std::size_t processes) {
+    constexpr std::size_t of_all = std::size_t{8} << 20U;
+    return aligned(std::clamp(of_all / processes, std::size_t{1} << 14U, std::size_t{1} << 16U));
+}
+
+}  // namespace
+
+/// The parcels of one process for another, in the memory of the latter.
+struct neighbours::ring {
+    alignas(alignment) std::atomic<std::uint64_t> written;
+    alignas(alignment) std::atomic<std::uint64_t> read;
+    alignas(alignment) std::atomic<std::uint64_t> other_way;
+};
+
+/// What a process shares with its neighbours: this, one ring per process of the host, and the bytes of the rings.
+struct neighbours::segment {
+    alignas(alignment) std::atomic<std::uint32_t> arrived;
+    alignas(alignment) std::atomic<std::uint32_t> awaited;
+    std::atomic<std::uint32_t> sleeping;
+    alignas(alignment) std::array<std::atomic<std::uint32_t>, leases> open;
+
+    [[nodiscard]] ring* ring_of(std::size_t position) noexcept {
+        return reinterpret_cast<ring*>(reinterpret_cast<std::byte*>(this) + aligned(sizeof(segment))) + position;
+    }
+    [[nodiscard]] std::byte* bytes_of(std::size_t position, std::size_t processes, std::size_t size) noexcept {
+        return reinterpret_cast<std::byte*>(ring_of(processes)) + position * size;
+    }
+};
+
+/// Both rings that join this process and another, and how far this one has come in each.
+struct neighbours::neighbour {
+    int process = 0;
+    std::int64_t id = 0;  ///< the system's
+    segment* its = nullptr;
+    ring* to = nullptr;
+    std::byte* to_bytes = nullptr;
+    ring* from = nullptr;
+    std::byte const* from_bytes = nullptr;
+    std::size_t size = 0;  ///< of a ring
+    std::uint64_t written = 0;
+    std::uint64_t read = 0;
+    std::uint64_t came_other_way = 0;
+};
+
+#ifdef __linux__
+
+namespace {
+
+void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, timespec const* timeout) noexcept {
+    static_assert(sizeof word == sizeof(std::uint32_t) && std::atomic<std::uint32_t>::is_always_lock_free);
+    static_cast<void>(::syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0));
+}
+
+/// A file that only its name in /proc leads to, and that goes away with those who have opened it.
+class shared_file {
+  public:
+    shared_file() : descriptor_{::memfd_create("evenkeel", MFD_CLOEXEC)} {}
+    explicit shared_file(std::string const& path) : descriptor_{::open(path.c_str(), O_RDWR | O_CLOEXEC)} {}
+    shared_file(shared_file const&) = delete;
+    shared_file& operator=(shared_file const&) = delete;
+    ~shared_file() {
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+    }
+
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+    [[nodiscard]] bool resize(std::size_t bytes) const noexcept {
+        return descriptor_ >= 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0;
+    }
+    /// Null where that fails.
+    [[nodiscard]] void* map(std::size_t bytes) const noexcept {
+        if (descriptor_ < 0) {
+            return nullptr;
+        }
+        void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+        return at == MAP_FAILED ? nullptr : at;
+    }
+
+  private:
+    int descriptor_;
+};
+
+/// Has the system prepare memory now, not when it is first used. Where it cannot, it does so then.
+void populate(std::byte* first, std::size_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+    auto const page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    auto const begin = reinterpret_cast<std::uintptr_t>(first) / page * page;
+    auto const end = (reinterpret_cast<std::uintptr_t>(first) + bytes + page - 1) / page * page;
+    static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE));
+#else
+    static_cast<void>(first);
+    static_cast<void>(bytes);
+#endif
+}
+
+bool read_memory(std::int64_t id, std::uint64_t address, std::span<std::byte> into) noexcept {
+    while (!into.empty()) {
+        iovec const local{.iov_base = into.data(), .iov_len = into.size()};
+        iovec const remote{.iov_base = reinterpret_cast<void*>(address), .iov_len = into.size()};
+        auto const count = ::process_vm_readv(static_cast<pid_t>(id), &local, 1, &remote, 1, 0);
+        if (count <= 0) {
+            return false;
+        }
+        into = into.subspan(static_cast<std::size_t>(count));
+        address += static_cast<std::uint64_t>(count);
+    }
+    return true;
+}
+
+/// What a process tells the others, so that they find its memory.
+struct invitation {
+    std::int64_t id = 0;
+    std::int64_t descriptor = -1;
+    std::uint64_t address = 0;  ///< of `secret`
+    std::uint64_t secret = 0;
+    std::int64_t host = 0;  ///< the lowest process that shares memory with it
+};
+
+}  // namespace
+
+neighbours::neighbours(MPI_Comm processes, bool wanted) {
+    int self = 0;
+    int count = 0;
+    require_success(MPI_Comm_rank(processes, &self), "MPI_Comm_rank");
+    require_success(MPI_Comm_size(processes, &count), "MPI_Comm_size");
+    MPI_Comm host = MPI_COMM_NULL;
+    require_success(MPI_Comm_split_type(processes, MPI_COMM_TYPE_SHARED, self, MPI_INFO_NULL, &host),
+                    "MPI_Comm_split_type");
+    int first = self;
+    int here = 1;
+    int const told = MPI_Bcast(&first, 1, MPI_INT, 0, host);
+    int const counted = MPI_Comm_size(host, &here);
+    MPI_Comm_free(&host);
+    require_success(told, "MPI_Bcast");
+    require_success(counted, "MPI_Comm_size");
+
+    auto const size = ring_bytes(static_cast<std::size_t>(here));
+    auto const on_host = static_cast<std::size_t>(here);
+    mapped_ = aligned(sizeof(segment)) + on_host * (sizeof(ring) + size);
+    shared_file const file;
+    if (wanted && here > 1 && file.resize(mapped_)) {
+        if (void* const memory = file.map(mapped_)) {
+            // All its members begin as 0, which fresh memory is.
+            mine_ = static_cast<segment*>(memory);
+        }
+    }
+    std::uint64_t secret = 0;
+    invitation const mine{.id = ::getpid(),
+                          .descriptor = mine_ == nullptr ? -1 : file.descriptor(),
+                          .address = reinterpret_cast<std::uint64_t>(&secret),
+                          .secret = secret = static_cast<std::uint64_t>(self) + std::uint64_t{0x9e3779b97f4a7c15U},
+                          .host = first};
+    std::vector<invitation> of_all(static_cast<std::size_t>(count));
+    require_success(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, of_all.data(), sizeof mine, MPI_BYTE, processes),
+                    "MPI_Allgather");
+
+    std::vector<std::unique_ptr<neighbour>> reached(of_all.size());
+    std::vector<char> reach(of_all.size());
+    std::size_t position = 0;
+    std::size_t position_of_self = 0;
+    for (std::size_t process = 0; process < of_all.size(); ++process) {
+        auto const& other = of_all[process];
+        if (other.host != first) {
+            continue;
+        }
+        std::size_t const at = position++;
+        if (process == static_cast<std::size_t>(self)) {
+            position_of_self = at;
+            continue;
+        }
+        std::uint64_t found = 0;
+        if (mine_ == nullptr || other.descriptor < 0 ||
+            !read_memory(other.id, other.address, std::as_writable_bytes(std::span{&found, 1})) ||
+            found != other.secret) {
+            continue;
+        }
+        shared_file const its{"/proc/" + std::to_string(other.id) + "/fd/" + std::to_string(other.descriptor)};
+        if (void* const memory = its.map(mapped_)) {
+            reached[process] = std::make_unique<neighbour>();
+            auto& one = *reached[process];
+            one.process = static_cast<int>(process);
+            one.id = other.id;
+            one.its = static_cast<segment*>(memory);
+            one.from = mine_->ring_of(at);
+            one.from_bytes = mine_->bytes_of(at, on_host, size);
+            one.size = size;
+            reach[process] = 1;
+        }
+    }
+    std::vector<char> reached_by(of_all.size());
+    // Behind this the invitations are accepted: what they point to may go.
+    int const compared = MPI_Alltoall(reach.data(), 1, MPI_BYTE, reached_by.data(), 1, MPI_BYTE, processes);
+    of_process_.resize(of_all.size());
+    for (std::size_t process = 0; process < reached.size(); ++process) {
+        auto& one = reached[process];
+        if (one == nullptr) {
+            continue;
+        }
+        one->to = one->its->ring_of(position_of_self);
+        one->to_bytes = one->its->bytes_of(position_of_self, on_host, size);
+        if (compared == MPI_SUCCESS && reached_by[process] != 0) {
+            of_process_[process] = one.get();
+            populate(one->to_bytes, size);
+            populate(const_cast<std::byte*>(one->from_bytes), size);
+            all_.push_back(std::move(one));
+        } else {
+            ::munmap(one->its, mapped_);
+        }
+    }
+    require_success(compared, "MPI_Alltoall");
+}
+
+neighbours::~neighbours() {
+    for (auto const& one : all_) {
+        ::munmap(one->its, mapped_);
+    }
+    if (mine_ != nullptr) {
+        ::munmap(mine_, mapped_);
+    }
+}
+
+bool neighbours::read(int process, std::uint64_t address, std::span<std::byte> into) const noexcept {
+    return read_memory(of_process_[static_cast<std::size_t>(process)]->id, address, into);
+}
+
+void neighbours::sleep(std::uint32_t seen, std::uint32_t more, std::chrono::steady_clock::time_point until) noexcept {
+    auto const left = until - std::chrono::steady_clock::now();
+    if (left <= left.zero()) {
+        return;
+    }
+    mine_->awaited = seen + more;
+    mine_->sleeping = 1;
+    auto const seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    timespec const timeout{
+        .tv_sec = static_cast<time_t>(seconds.count()),
+        .tv_nsec = static_cast<long>(std::chrono::duration_cast<std::chrono::nanoseconds>(left - seconds).count())};
+    // Whoever adds a parcel in between changes the number, with which the system does not let this process sleep.
+    futex(mine_->arrived, FUTEX_WAIT, seen, &timeout);
+    mine_->sleeping = 0;
+}
+
+void neighbours::wake() noexcept {
+    if (mine_ != nullptr) {
+        ++mine_->arrived;
+        futex(mine_->arrived, FUTEX_WAKE, INT_MAX, nullptr);
+    }
+}
+
+void neighbours::send(int process, bool urgent) noexcept {
+    auto& one = *of_process_[static_cast<std::size_t>(process)];
+    one.to->written.store(one.written, std::memory_order_release);
+    auto const now = ++one.its->arrived;
+    // One wakes it; before it runs again others need not try.
+    if (one.its->sleeping != 0 && (urgent || static_cast<std::int32_t>(now - one.its->awaited.load()) >= 0) &&
+        one.its->sleeping.exchange(0) != 0) {
+        futex(one.its->arrived, FUTEX_WAKE, INT_MAX, nullptr);
+    }
+}
+
+void neighbours::announce_other_way(int process) noexcept {
+    auto& one = *of_process_[static_cast<std::size_t>(process)];
+    ++one.to->other_way;
+    ++one.its->arrived;
+    futex(one.its->arrived, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+#else
+
+neighbours::neighbours(MPI_Comm, bool) {}
+neighbours::~neighbours() = default;
+bool neighbours::read(int, std::uint64_t, std::span<std::byte>) const noexcept { return false; }
+void neighbours::sleep(std::uint32_t, std::uint32_t, std::chrono::steady_clock::time_point) noexcept {}
+void neighbours::wake() noexcept {}
+void neighbours::send(int, bool) noexcept {}
+void neighbours::announce_other_way(int) noexcept {}
+
+#endif
+
+std::uint32_t neighbours::arrived() const noexcept { return mine_ == nullptr ? 0 : mine_->arrived.load(); }
+
+std::byte* neighbours::room_for(int process, std::size_t bytes) noexcept {
+    auto& one = *of_process_[static_cast<std::size_t>(process)];
+    auto const whole = sizeof(parcel_head) + aligned(bytes);
+    auto at = one.written % one.size;
+    auto const rest = one.size - at;
+    auto const skipped = whole > rest ? rest : 0;
+    if (whole > one.size / 2 ||
+        one.written + skipped + whole - one.to->read.load(std::memory_order_acquire) > one.size) {
+        return nullptr;
+    }
+    if (skipped > 0) {
+        std::memcpy(one.to_bytes + at, &turn, sizeof turn);
+        one.written += skipped;
+        at = 0;
+    }
+    parcel_head const head{.bytes = bytes};
+    std::memcpy(one.to_bytes + at, &head, sizeof head);
+    one.written += whole;
+    return one.to_bytes + at + sizeof head;
+}
+
+std::optional<std::span<std::byte const>> neighbours::next(neighbour& one) noexcept {
+    while (one.read != one.from->written.load(std::memory_order_acquire)) {
+        auto const at = one.read % one.size;
+        std::uint64_t bytes = 0;
+        std::memcpy(&bytes, one.from_bytes + at, sizeof bytes);
+        if (bytes != turn) {
+            return std::span{one.from_bytes + at + sizeof(parcel_head), bytes};
+        }
+        one.read += one.size - at;
+    }
+    return std::nullopt;
+}
+
+void neighbours::release(neighbour& one, std::size_t bytes) noexcept {
+    one.read += sizeof(parcel_head) + aligned(bytes);
+    one.from->read.store(one.read, std::memory_order_release);
+}
+
+void neighbours::count_other_way(int process) noexcept {
+    if (has(process)) {
+        ++of_process_[static_cast<std::size_t>(process)]->came_other_way;
+    }
+}
+
+bool neighbours::other_way_is_due() const noexcept {
+    return std::ranges::any_of(all_, [](auto const& one) { return one->from->other_way.load() > one->came_other_way; });
+}
+
+std::optional<lease> neighbours::open_lease() noexcept {
+    if (all_.empty()) {
+        return std::nullopt;
+    }
+    for (std::size_t slot = 0; slot < leases; ++slot) {
+        if (mine_->open[slot].load(std::memory_order_relaxed) == 0) {
+            // Never 0, which says that nobody has it.
+            generation_ = std::max(generation_ + 1, 1U);
+            mine_->open[slot] = generation_;
+            return lease{.slot = static_cast<std::uint32_t>(slot), .generation = generation_};
+        }
+    }
+    return std::nullopt;
+}
+
+void neighbours::close_lease(lease lease) noexcept { mine_->open[lease.slot] = 0; }
+
+bool neighbours::is_open(int process, lease lease) const noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return lease.slot < leases &&
+           of_process_[static_cast<std::size_t>(process)]->its->open[lease.slot].load() == lease.generation;
+}
+
+}  // namespace evenkeel::comm::mpi
