@@ -32,18 +32,20 @@ struct circle {
         return to_id<world_rank>(static_cast<std::size_t>(std::ranges::lower_bound(members, rank) - members.begin()));
     }
 
-    [[nodiscard]] pending exchange(hop const& hop, stream on, statement const& mine) const {
-        auto sends = hop.sends;
-        auto receives = hop.receives;
-        for (auto& message : sends) {
+    /// With peers as ranks of the circle.
+    [[nodiscard]] hop inside(hop of_world) const {
+        for (auto& message : of_world.sends) {
             message.peer = inside(message.peer);
         }
-        for (auto& message : receives) {
+        for (auto& message : of_world.receives) {
             message.peer = inside(message.peer);
         }
-        return ranks->exchange(sends, receives, on, mine);
+        return of_world;
     }
 };
+
+/// What happens in which circle, one after the other. Peers are ranks of the circle.
+using itinerary = std::vector<std::pair<circle const*, hop>>;
 
 /// Relay memory, used again: memory fresh from the system takes longer to get than to fill.
 class memory_shelf {
@@ -112,17 +114,61 @@ struct journey {
     std::exception_ptr refusal;  ///< this rank cannot take part
     bool refused = false;
     stream on;
-    std::vector<std::pair<circle const*, hop>> hops;
+    std::shared_ptr<itinerary const> hops;
     memory_shelf::block memory;
     std::shared_ptr<copier> device;    ///< where the messages are in its memory; then
     std::shared_ptr<std::byte> there;  ///< so is what is relayed
     bool on_own_stream = false;        ///< the device's, for the caller has none
-    std::size_t next = 0;  ///< hop
-    pending current;       // after the memory it refers to, so that it is given up before that is freed
+    std::size_t next = 0;              ///< hop
+    pending current;                   // after the memory it refers to, so that it is given up before that is freed
     bool begun = false;
     bool doubtful = false;  ///< a hop has found that the ranks disagree: from then on no bytes move
     bool over = false;
     std::exception_ptr error;
+};
+
+/// Where the bytes of an exchange are, as opposed to what they are.
+template <class Message>
+bool same_places(std::span<Message const> one, std::span<Message const> other) {
+    return std::ranges::equal(one, other, [](Message const& a, Message const& b) {
+        return a.peer == b.peer && a.bytes.data() == b.bytes.data() && a.bytes.size() == b.bytes.size();
+    });
+}
+
+/// How an exchange goes, worked out. A trainer whose batches are padded repeats itself: the same exchange out of the same
+/// buffers goes as it did.
+struct route {
+    exchange_algorithm wanted{};
+    pair_traffic traffic;
+    std::vector<outgoing> sends;
+    std::vector<incoming> receives;
+
+    exchange_algorithm algorithm{};
+    std::uint64_t value = 0;              ///< a hash of the traffic and the algorithm
+    std::optional<hops_of_rank> planned;  ///< none where the rank could not take part
+    std::vector<circle const*> circles;
+    std::byte const* relay = nullptr;  ///< the memory that `hops` refer to
+    std::shared_ptr<itinerary const> hops;
+
+    [[nodiscard]] bool is(exchange_algorithm algorithm_wanted, pair_traffic const& all, std::span<outgoing const> out,
+                          std::span<incoming const> in) const {
+        return planned && wanted == algorithm_wanted && same_places(std::span{sends}, out) &&
+               same_places(std::span{receives}, in) && traffic == all;
+    }
+
+    [[nodiscard]] std::shared_ptr<itinerary const> const& through(std::byte* memory) {
+        if (hops == nullptr || relay != memory) {
+            auto of_world = planned->in(memory);
+            std::size_t at = algorithm == exchange_algorithm::flat ? 1 : 0;
+            itinerary next;
+            for (auto const* circle : circles) {
+                next.emplace_back(circle, circle->inside(std::move(of_world[at++])));
+            }
+            hops = std::make_shared<itinerary const>(std::move(next));
+            relay = memory;
+        }
+        return hops;
+    }
 };
 
 }  // namespace
@@ -175,28 +221,38 @@ class hierarchy::state {
         one->refused = mine.refused;
         auto algorithm = options.algorithm;
         try {
-            if (algorithm == exchange_algorithm::automatic) {
-                algorithm = choose(traffic);
+            if (last_.is(algorithm, traffic, sends, receives)) {
+                algorithm = last_.algorithm;
+            } else {
+                last_ = {};
+                if (algorithm == exchange_algorithm::automatic) {
+                    algorithm = choose(traffic);
+                }
+                last_ = plan(algorithm, traffic, sends, receives, one->refused);
+                last_.wanted = options.algorithm;
             }
-            fingerprint value;
-            value.add(mine.value).add(static_cast<std::uint64_t>(algorithm)).add(std::uint64_t{traffic.pairs.size()});
-            for (auto const& pair : traffic.pairs) {
-                value.add(std::uint64_t{to_index(pair.from)} << 32U | to_index(pair.to)).add(pair.bytes);
-            }
-            one->value = value.value();
-            auto const passages = passages_of(traffic, all().topology(), algorithm);
+            one->value = fingerprint{}.add(mine.value).add(last_.value).value();
             if (!one->refused) {
-                plan(*one, algorithm, passages, traffic, sends, receives);
+                find_memory(*one, sends, receives);
+                auto const bytes = last_.planned->memory();
+                if (one->device != nullptr) {
+                    one->there = one->device->take(bytes, one->on);
+                } else {
+                    one->memory = shelf_.take(bytes);
+                }
+                one->hops = last_.through(one->device != nullptr ? one->there.get() : one->memory.bytes.get());
             }
         } catch (...) {
             // The others wait for this rank: they are told before the caller is.
             one->refused = true;
             one->refusal = std::current_exception();
         }
-        if (one->hops.empty()) {
+        if (one->hops == nullptr) {
+            itinerary empty;
             for (auto const* circle : circles_of(algorithm, true)) {
-                one->hops.emplace_back(circle, hop{});
+                empty.emplace_back(circle, hop{});
             }
+            one->hops = std::make_shared<itinerary const>(std::move(empty));
         }
         under_way_.push_back(one);
         drive(std::nullopt, nullptr);
@@ -278,8 +334,20 @@ class hierarchy::state {
         }
     }
 
-    void plan(journey& one, exchange_algorithm algorithm, std::span<passage const> passages,
-              pair_traffic const& traffic, std::span<outgoing const> sends, std::span<incoming const> receives) {
+    [[nodiscard]] route plan(exchange_algorithm algorithm, pair_traffic const& traffic, std::span<outgoing const> sends,
+                             std::span<incoming const> receives, bool refused) const {
+        route next;
+        next.algorithm = algorithm;
+        fingerprint value;
+        value.add(static_cast<std::uint64_t>(algorithm)).add(std::uint64_t{traffic.pairs.size()});
+        for (auto const& pair : traffic.pairs) {
+            value.add(std::uint64_t{to_index(pair.from)} << 32U | to_index(pair.to)).add(pair.bytes);
+        }
+        next.value = value.value();
+        auto const passages = passages_of(traffic, all().topology(), algorithm);
+        if (refused) {
+            return next;
+        }
         auto const self = all().rank();
         require_part_of(
             traffic, "sends", sends, [&](pair_bytes const& pair) { return pair.from == self; },
@@ -287,28 +355,19 @@ class hierarchy::state {
         require_part_of(
             traffic, "receives", receives, [&](pair_bytes const& pair) { return pair.to == self; },
             [](pair_bytes const& pair) { return pair.from; });
-        find_memory(one, sends, receives);
-        hops_of_rank const planned{passages, self, sends, receives};
-        std::byte* relay = nullptr;
-        if (one.device != nullptr) {
-            one.there = one.device->take(planned.memory(), one.on);
-            relay = one.there.get();
-        } else {
-            one.memory = shelf_.take(planned.memory());
-            relay = one.memory.bytes.get();
-        }
-        auto hops = planned.in(relay);
         bool const thrice = std::ranges::any_of(passages, [](passage const& way) { return way.landing != way.to; });
-        std::size_t at = algorithm == exchange_algorithm::flat ? 1 : 0;
-        for (auto const* circle : circles_of(algorithm, thrice)) {
-            one.hops.emplace_back(circle, std::move(hops[at++]));
-        }
+        next.circles = circles_of(algorithm, thrice);
+        next.traffic = traffic;
+        next.sends.assign(sends.begin(), sends.end());
+        next.receives.assign(receives.begin(), receives.end());
+        next.planned.emplace(passages, self, sends, receives);
+        return next;
     }
 
     /// @return whether it is over.
     bool carry_on(journey& one, std::optional<deadline> const& until) {
-        while (one.next < one.hops.size()) {
-            auto const& [circle, hop] = one.hops[one.next];
+        while (one.next < one.hops->size()) {
+            auto const& [circle, hop] = (*one.hops)[one.next];
             try {
                 if (!one.begun) {
                     begin_hop(one, *circle, hop);
@@ -321,7 +380,7 @@ class hierarchy::state {
                 one.current = {};
                 if (!one.doubtful && !one.refused) {
                     carry_out_in(one, hop.after);
-                    if (one.on_own_stream && one.next + 1 == one.hops.size()) {
+                    if (one.on_own_stream && one.next + 1 == one.hops->size()) {
                         one.device->finish_own_stream();
                     }
                 }
@@ -332,9 +391,11 @@ class hierarchy::state {
                     return true;
                 }
                 one.doubtful = true;
-                if (one.next + 1 == one.hops.size()) {
+                if (one.next + 1 == one.hops->size()) {
                     // All ranks of all nodes have found that somebody disagrees: together they find who.
-                    one.hops.emplace_back(&all_, comm::hop{});
+                    auto longer = *one.hops;
+                    longer.emplace_back(&all_, comm::hop{});
+                    one.hops = std::make_shared<itinerary const>(std::move(longer));
                 }
             } catch (...) {
                 one.error = std::current_exception();
@@ -359,7 +420,8 @@ class hierarchy::state {
         if (moves) {
             carry_out_in(one, hop.before);
         }
-        one.current = moves ? circle.exchange(hop, one.on, mine) : circle.exchange({}, one.on, mine);
+        one.current = moves ? circle.ranks->exchange(hop.sends, hop.receives, one.on, mine)
+                            : circle.ranks->exchange({}, {}, one.on, mine);
         one.begun = true;
     }
 
@@ -392,6 +454,7 @@ class hierarchy::state {
     circle node_;
     circle rail_;
     memory_shelf shelf_;
+    route last_;
     std::deque<std::shared_ptr<journey>> under_way_;  // last: given up before the communicators are gone
 };
 
@@ -466,7 +529,8 @@ link_costs hierarchy::state::measure(deadline until, std::size_t bytes) {
             one.sends.push_back({to, out});
             one.receives.push_back({from, in});
         }
-        return time([&] { around.exchange(one, {}, {}).wait(until); });
+        auto const inside = around.inside(std::move(one));
+        return time([&] { around.ranks->exchange(inside.sends, inside.receives).wait(until); });
     };
 
     std::size_t largest = 0;
@@ -480,8 +544,8 @@ link_costs hierarchy::state::measure(deadline until, std::size_t bytes) {
     std::size_t const others = all().size().value - largest;
 
     link_costs found = costs_;
-    auto const empty_inside = time([&] { node_.exchange({}, {}, {}).wait(until); });
-    auto const empty_all = time([&] { all_.exchange({}, {}, {}).wait(until); });
+    auto const empty_inside = time([&] { node_.ranks->exchange({}, {}).wait(until); });
+    auto const empty_all = time([&] { all_.ranks->exchange({}, {}).wait(until); });
     if (largest > 1) {
         found.inside_ns_per_message = empty_inside / (largest - 1);
         auto const& members = node_.members;
@@ -509,6 +573,7 @@ link_costs hierarchy::state::measure(deadline until, std::size_t bytes) {
         found.cards_per_node = cards >= nodes_.rails() ? 0 : std::max<std::size_t>(cards, 1);
     }
     costs_ = found;
+    last_ = {};
     return found;
 }
 
