@@ -33,8 +33,8 @@ struct overlapped_steps {
     std::chrono::milliseconds computing{20};
 };
 
-/// Runs steps as a trainer does: a `comm::dispatcher` prepares the next one while one computes, which is a sleep. Every
-/// byte that arrives is checked.
+/// Runs steps as a trainer does: a `comm::dispatcher` prepares the next one while one computes, which is to check every
+/// byte that has arrived, and to sleep for the rest of the time.
 ///
 /// @param names  Of the phases: encoders, and `llm` as the last, if at all.
 /// @param draw   What this rank draws in a step; equally many samples on every rank.

@@ -54,6 +54,21 @@ endfunction()
 must_agree(64 1 2 4 8)
 must_agree(24 3)
 
+# With a dispatcher, one process says what each rank waited, on one process per rank and on two for all.
+set(waits " +[0-9]+\\.[0-9]+ +[0-9]+\\.[0-9]+ +[0-9]+\\.[0-9]+ +[0-9]+\\.[0-9]+")
+foreach(processes 4 2)
+    foreach(overlap on off)
+        run("${MPIRUN}" -n ${processes} "${PROGRAM}" --backend mpi --ranks 4 --samples-per-rank 10 --steps 5
+            --overlap ${overlap})
+        string(REGEX MATCHALL "Overlap (on|off):" reports "${out}")
+        list(LENGTH reports count)
+        if(NOT status EQUAL 0 OR NOT count EQUAL 1
+           OR NOT out MATCHES "Overlap ${overlap}:[^\n]*\nranks from +0${waits}\nEvery byte verified.\n$")
+            message(SEND_ERROR "overlap ${overlap} on ${processes} processes: status ${status}\n${out}${err}")
+        endif()
+    endforeach()
+endforeach()
+
 # must_refuse(LINE ARGUMENTS...): one process says so, all end with status 2, and there is no output.
 function(must_refuse line)
     run("${MPIRUN}" -n 4 "${PROGRAM}" ${ARGN})
