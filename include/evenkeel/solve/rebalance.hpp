@@ -129,23 +129,33 @@ rebalanced const& rebalance(rebalance_workspace& workspace, Samples&& samples, l
         throw_invalid("rebalance", "options.resolution", options.resolution, "at least 1");
     }
     auto& room = workspace.room();
-    room.weights.clear();
-    room.bytes.clear();
+    // A copy, which no call in the loop can change: the loop becomes one of plain arithmetic.
+    std::uint64_t const resolution = options.resolution;
     if constexpr (std::ranges::sized_range<Samples>) {
-        room.weights.reserve(static_cast<std::size_t>(std::ranges::size(samples)));
-        room.bytes.reserve(static_cast<std::size_t>(std::ranges::size(samples)));
+        room.weights.resize(static_cast<std::size_t>(std::ranges::size(samples)));
+        room.bytes.resize(room.weights.size());
+    } else {
+        room.weights.clear();
+        room.bytes.clear();
     }
-    std::uint64_t total = 0;
+    std::size_t position = 0;
     for (auto&& sample : samples) {
-        auto const whole = whole_length(std::invoke(length, std::forward<decltype(sample)>(sample)), options.resolution,
-                                        "rebalance", room.weights.size());
-        room.weights.push_back(model.weight(whole));
-        room.bytes.push_back(whole);
+        auto const whole = whole_length(std::invoke(length, std::forward<decltype(sample)>(sample)), resolution,
+                                        "rebalance", position);
+        if constexpr (std::ranges::sized_range<Samples>) {
+            room.weights[position] = model.weight(whole);
+            room.bytes[position] = whole;
+        } else {
+            room.weights.push_back(model.weight(whole));
+            room.bytes.push_back(whole);
+        }
+        ++position;
     }
     detail::require_arguments(room.weights.size(), home, topology, options);
     if (!options.bytes.empty()) {
         room.bytes.assign(options.bytes.begin(), options.bytes.end());
     }
+    std::uint64_t total = 0;
     for (auto const size : room.bytes) {
         total = checked_add(total, size, "rebalance: the total of all bytes");
     }

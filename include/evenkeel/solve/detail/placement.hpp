@@ -87,11 +87,20 @@ class placement {
             grow(rank);
         }
         auto& own = lists_[rank];
-        std::size_t place = own.begin + own.size;
         // Item numbers follow the falling order of the weights.
-        for (; place > own.begin && pool_items_[place - 1] > item; --place) {
-            pool_items_[place] = pool_items_[place - 1];
-            pool_weights_[place] = pool_weights_[place - 1];
+        std::size_t const end = own.begin + own.size;
+        std::size_t place = end;
+        if (own.size <= 32) {
+            for (; place > own.begin && pool_items_[place - 1] > item; --place) {
+                pool_items_[place] = pool_items_[place - 1];
+                pool_weights_[place] = pool_weights_[place - 1];
+            }
+        } else {
+            auto* const numbers = pool_items_.data();
+            auto* const weights = pool_weights_.data();
+            place = static_cast<std::size_t>(std::lower_bound(numbers + own.begin, numbers + end, item) - numbers);
+            std::move_backward(numbers + place, numbers + end, numbers + end + 1);
+            std::move_backward(weights + place, weights + end, weights + end + 1);
         }
         pool_items_[place] = item;
         pool_weights_[place] = weight;
