@@ -100,7 +100,7 @@ void dispatched_step::leave() noexcept {
 std::uint64_t dispatched_step::number() const noexcept { return slot_->number; }
 std::uint64_t dispatched_step::hash() const noexcept { return slot_->hash; }
 step_samples const& dispatched_step::samples() const noexcept { return slot_->samples; }
-planned_step const& dispatched_step::plan() const noexcept { return slot_->plan; }
+planned_step const& dispatched_step::plan() const noexcept { return *slot_->plan; }
 step_statistics const& dispatched_step::statistics() const noexcept { return slot_->statistics; }
 std::span<std::byte> dispatched_step::arrived(std::size_t field) const noexcept { return slot_->arrived[field]; }
 output_rows dispatched_step::rows_of(std::size_t encoder, std::optional<micro_batch_id> micro_batch) const {
@@ -119,7 +119,7 @@ pending dispatched_step::backward(std::size_t encoder, std::span<output_field co
 
 step_record dispatched_step::record() const {
     step_record result{.number = slot_->number, .hash = slot_->hash, .samples = slot_->samples};
-    for (auto const& phase : slot_->plan.phases) {
+    for (auto const& phase : slot_->plan->phases) {
         result.plans.push_back(phase.plan);
     }
     return result;

@@ -13,6 +13,7 @@
 #include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/fingerprint.hpp>
 #include <evenkeel/orchestrate/orchestrate.hpp>
+#include <evenkeel/orchestrate/workspace.hpp>
 #include <evenkeel/rearrange/units.hpp>
 
 namespace evenkeel::comm {
@@ -85,6 +86,31 @@ std::uint64_t fingerprint_of(step_samples const& samples, planned_step const& pl
     return all.value();
 }
 
+/// `expand` in memory that is kept.
+void write_expanded(layout const& samples, unit_map const& units, std::vector<item_id>& in_order, layout& result) {
+    in_order.resize(samples.size());
+    for (std::size_t sample = 0; sample < samples.size(); ++sample) {
+        in_order[sample] = to_id<item_id>(sample);
+    }
+    auto const place_of = [&](item_id sample) { return samples[sample]; };
+    if (!std::ranges::is_sorted(in_order, {}, place_of)) {
+        std::ranges::sort(in_order, {}, place_of);
+    }
+    result.ranks = samples.ranks;
+    result.places.resize(units.units());
+    place next{};
+    for (item_id const sample : in_order) {
+        place const& at = samples[sample];
+        if (at.rank != next.rank || at.micro_batch != next.micro_batch) {
+            next = {at.rank, at.micro_batch, 0};
+        }
+        for (std::size_t unit = units.first(sample); unit < units.first(sample) + units.count(sample); ++unit) {
+            result.places[unit] = next;
+            ++next.position;
+        }
+    }
+}
+
 void require_fields(std::span<step_field const> fields, std::size_t phases) {
     for (std::size_t number = 0; number < fields.size(); ++number) {
         if (fields[number].phase >= phases) {
@@ -109,7 +135,12 @@ dispatcher_core::dispatcher_core(communicator& world, std::vector<phase> phases,
     backward_ = world.split(0, key, until);
     // A rank that fails from here on ends them all, and must not do so where another one is about to have them.
     world.barrier().wait(until);
+    for (auto& slot : slots_) {
+        slot.planning = std::make_unique<orchestrate_workspace>();
+    }
 }
+
+dispatcher_core::~dispatcher_core() { stop(); }
 
 void dispatcher_core::start() {
     if (options_.overlap) {
@@ -411,11 +442,11 @@ void dispatcher_core::make_plan(dispatcher_slot& slot) {
         }
         auto options = options_.plan;
         options.micro_batch_of_sample.clear();
-        slot.plan = orchestrate(slot.samples, as_recorded, nodes, options);
+        slot.plan = &orchestrate(*slot.planning, slot.samples, as_recorded, nodes, options);
     } else {
-        slot.plan = orchestrate(slot.samples, phases_, nodes, options_.plan);
+        slot.plan = &orchestrate(*slot.planning, slot.samples, phases_, nodes, options_.plan);
     }
-    slot.hash = fingerprint_of(slot.samples, slot.plan);
+    slot.hash = fingerprint_of(slot.samples, *slot.plan);
     if (slot.recorded && slot.recorded->hash != slot.hash) {
         throw_invalid("replay", "record.hash", slot.recorded->hash,
                       std::to_string(slot.hash) + ", for these phases on these ranks");
@@ -427,9 +458,9 @@ void dispatcher_core::make_plan(dispatcher_slot& slot) {
     auto& sequences = slot.output_rows.back();
     sequences.assign(slot.samples.text.begin(), slot.samples.text.end());
     for (std::size_t encoder = 0; encoder < encoders(); ++encoder) {
-        auto const& units = slot.plan.units[encoder];
-        slot.units_at_home[encoder] = expand(slot.plan.home, units);
-        slot.units_at_llm[encoder] = expand(slot.plan.llm().layout, units);
+        auto const& units = slot.plan->units[encoder];
+        write_expanded(slot.plan->home, units, in_order_, slot.units_at_home[encoder]);
+        write_expanded(slot.plan->llm().layout, units, in_order_, slot.units_at_llm[encoder]);
         auto& rows = slot.output_rows[encoder];
         rows.clear();
         for (std::size_t sample = 0; sample < units.samples(); ++sample) {
@@ -455,8 +486,8 @@ void dispatcher_core::make_cargo(dispatcher_slot& slot) {
     slot.cargo_of.resize(slot.field_count);
     auto const fields = std::span{slot.fields}.first(slot.field_count);
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
-        slot.raw.add_move(phase < encoders() ? slot.units_at_home[phase] : slot.plan.home,
-                          slot.plan.phases[phase].layout);
+        slot.raw.add_move(phase < encoders() ? slot.units_at_home[phase] : slot.plan->home,
+                          slot.plan->phases[phase].layout);
         for (std::size_t number = 0; number < fields.size(); ++number) {
             auto const& field = fields[number].what;
             if (field.phase != phase) {
@@ -512,7 +543,7 @@ void dispatcher_core::note(dispatcher_slot& slot) {
     for (std::size_t number = 0; number < phases_.size(); ++number) {
         double busiest = 0;
         double mean = 0;
-        for (auto const& one : slot.plan.phases[number].quality) {
+        for (auto const& one : slot.plan->phases[number].quality) {
             busiest += static_cast<double>(one.max_load);
             mean += static_cast<double>(one.total_load) / static_cast<double>(one.ranks.value);
         }

@@ -23,6 +23,10 @@
 #include "dispatcher_cargo.hpp"
 #include "dispatcher_metadata.hpp"
 
+namespace evenkeel {
+class orchestrate_workspace;
+}
+
 namespace evenkeel::comm {
 
 /// A transfer of outputs or gradients, with its memory.
@@ -54,7 +58,8 @@ struct dispatcher_slot {
     std::size_t field_count = 0;
 
     step_samples samples;
-    planned_step plan;
+    std::unique_ptr<orchestrate_workspace> planning;
+    planned_step const* plan = nullptr;  ///< in that memory
     std::uint64_t hash = 0;
     std::vector<layout> units_at_home;  ///< of each encoder
     std::vector<layout> units_at_llm;
@@ -76,7 +81,7 @@ class dispatcher_core {
     dispatcher_core(communicator& world, std::vector<phase> phases, deadline until, dispatcher_options options);
     dispatcher_core(dispatcher_core const&) = delete;
     dispatcher_core& operator=(dispatcher_core const&) = delete;
-    ~dispatcher_core() { stop(); }
+    ~dispatcher_core();
 
     void start();
     void stop() noexcept;
@@ -134,6 +139,7 @@ class dispatcher_core {
     std::vector<std::uint64_t> block_;
     std::vector<std::uint64_t> blocks_;
     std::size_t block_words_ = 64;
+    std::vector<item_id> in_order_;
 
     std::mutex mutex_;
     std::condition_variable to_thread_;

@@ -93,7 +93,7 @@ void dispatcher_core::require_outputs(dispatcher_slot const& slot, char const* f
     if (encoder >= encoders()) {
         throw_invalid(function, "encoder", encoder, "one of the " + std::to_string(encoders()) + " encoders");
     }
-    std::size_t const micro_batches = slot.plan.llm().plan.micro_batches;
+    std::size_t const micro_batches = slot.plan->llm().plan.micro_batches;
     if (micro_batch && to_index(*micro_batch) >= micro_batches) {
         throw_invalid(function, "micro_batch", to_index(*micro_batch),
                       "one of the " + std::to_string(micro_batches) + " micro-batches");
@@ -110,7 +110,7 @@ output_rows dispatcher_core::rows_of(dispatcher_slot const& slot, std::size_t en
     };
     for (std::size_t unit = 0; unit < rows.size(); ++unit) {
         auto const id = to_id<item_id>(unit);
-        result.at_encoder += here(slot.plan.phases[encoder].layout[id]) ? rows[unit] : 0;
+        result.at_encoder += here(slot.plan->phases[encoder].layout[id]) ? rows[unit] : 0;
         result.at_llm += here(slot.units_at_llm[encoder][id]) ? rows[unit] : 0;
     }
     return result;
@@ -143,7 +143,7 @@ pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dis
     statement.add(slot.number).add(slot.hash).add(std::uint64_t{encoder}).add(std::uint64_t{fields.size()});
     statement.add(options.micro_batch ? 1 + std::uint64_t{to_index(*options.micro_batch)} : 0);
     try {
-        auto const& at_encoder = slot.plan.phases[encoder].layout;
+        auto const& at_encoder = slot.plan->phases[encoder].layout;
         auto const& at_llm = slot.units_at_llm[encoder];
         load.clear(raw_->rank());
         load.add_move(forward ? at_encoder : at_llm, forward ? at_llm : at_encoder, options.micro_batch);
