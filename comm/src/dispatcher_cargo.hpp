@@ -16,7 +16,7 @@
 
 namespace evenkeel::comm {
 
-/// Bytes without a value, of which there are only ever more.
+/// Bytes without a value, of which there are only ever more: some more than asked for, as the next step may need a few.
 class growing_bytes {
   public:
     [[nodiscard]] std::span<std::byte> take(std::size_t bytes) {
@@ -24,8 +24,9 @@ class growing_bytes {
             // The old memory goes first, for both together may be too much.
             memory_.reset();
             capacity_ = 0;
-            memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
-            capacity_ = bytes;
+            std::size_t const room = bytes + bytes / 8;
+            memory_ = std::make_unique_for_overwrite<std::byte[]>(room);
+            capacity_ = room;
         }
         return {memory_.get(), bytes};
     }
