@@ -50,8 +50,9 @@ inline void best_matching(gains const& gains, std::uint32_t places, matching_roo
         std::int64_t best = 0;
         std::uint32_t favourite = nobody;
         for (std::uint32_t entry = gains.offsets[bidder]; entry < gains.offsets[bidder + 1]; ++entry) {
-            favourite = net(entry) > best ? entry : favourite;
-            best = std::max(best, net(entry));
+            std::int64_t const better = below(best, net(entry));
+            favourite ^= (favourite ^ entry) & static_cast<std::uint32_t>(better);
+            best += (net(entry) - best) & better;
         }
         room.profits[bidder] = best;
         if (favourite == nobody) {

@@ -116,20 +116,23 @@ inline void match_node(std::uint32_t size, std::uint64_t increment, inside_room&
 /// batch that receives least from them, which makes the largest sum of both as small as it can be.
 inline void level_the_rest(inside_view const& view, std::uint32_t first, std::span<std::uint32_t const> batches,
                            std::span<std::uint32_t const> entries, inside_room& room) {
-    room.senders.clear();
-    room.receivers.clear();
+    std::size_t senders = 0;
+    std::size_t receivers = 0;
+    room.senders.resize(batches.size() + 1);
+    room.receivers.resize(batches.size() + 1);
     for (std::uint32_t local = 0; local < batches.size(); ++local) {
-        if (room.matching.bidder_of[local] == nobody) {
-            std::uint32_t const leader = view.slots.leaders[view.slots.ranks[first + local]];
-            // Counted down from the top, so that the order rises for both.
-            room.senders.emplace_back(most_bytes - (view.traffic.home_bytes[leader] - room.from_rank[local]), local);
-        }
-        if (room.matching.won[local] == nobody) {
-            std::uint32_t const batch = batches[local];
-            std::uint64_t const kept = entries[batch] == nobody ? 0 : view.traffic.bytes[entries[batch]];
-            room.receivers.emplace_back(view.traffic.of_batch[batch] - kept, batch);
-        }
+        // Written in any case, and kept if it is wanted: who is left over is as good as random.
+        std::uint32_t const leader = view.slots.leaders[view.slots.ranks[first + local]];
+        // Counted down from the top, so that the order rises for both.
+        room.senders[senders] = {most_bytes - (view.traffic.home_bytes[leader] - room.from_rank[local]), local};
+        senders += room.matching.bidder_of[local] == nobody ? 1U : 0U;
+        std::uint32_t const batch = batches[local];
+        std::uint64_t const kept = entries[batch] == nobody ? 0 : view.traffic.bytes[entries[batch]];
+        room.receivers[receivers] = {view.traffic.of_batch[batch] - kept, batch};
+        receivers += room.matching.won[local] == nobody ? 1U : 0U;
     }
+    room.senders.resize(senders);
+    room.receivers.resize(receivers);
     std::sort(room.senders.begin(), room.senders.end());
     std::sort(room.receivers.begin(), room.receivers.end());
 }
@@ -147,13 +150,22 @@ inline std::uint64_t seat_inside_nodes(inside_view const& view, std::uint64_t in
     // However the bytes of a plan lie, the next one needs no more.
     room.places.reserve(view.traffic.placed.size());
     room.values.reserve(view.traffic.placed.size());
-    room.senders.reserve(seats.batches.size());
-    room.receivers.reserve(seats.batches.size());
+    room.senders.reserve(seats.batches.size() + 1);
+    room.receivers.reserve(seats.batches.size() + 1);
     room.sums.clear();
     for (std::size_t node = 0; node < view.slots.nodes(); ++node) {
         std::uint32_t const first = view.slots.offsets[node];
         std::uint32_t const size = view.slots.size(node);
         auto const batches = std::span<std::uint32_t const>{seats.batches}.subspan(first, size);
+        // What the next nodes draw lies anywhere, and is there by the time that they are reached.
+        std::size_t const last_ahead = std::min<std::size_t>(first + 3 * size, seats.batches.size());
+        for (std::size_t slot = std::min<std::size_t>(first + 2 * size, last_ahead); slot < last_ahead; ++slot) {
+            if (std::uint32_t const entry = seats.entries[seats.batches[slot]]; entry != nobody) {
+                __builtin_prefetch(&view.traffic.placed[view.traffic.starts[entry]]);
+                __builtin_prefetch(&view.traffic.nodes[entry]);
+                __builtin_prefetch(&view.traffic.bytes[entry]);
+            }
+        }
         read_node(view, batches, seats.entries, room);
         match_node(size, increment, room);
         for (std::size_t local = 0; local < size; ++local) {
