@@ -183,6 +183,37 @@ TEST(wishes, leave_what_has_no_length_at_home_as_far_as_counts_allow) {
     EXPECT_EQ(test::ranks_of_items(even.plan), (std::vector<std::size_t>{0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
+TEST(wishes, of_equal_counts_cost_nothing_where_enough_samples_have_no_length) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        test::seeded random{seed};
+        std::size_t const ranks = random.between(2, 9);
+        numbers lengths(ranks * 40 + random.up_to(ranks));
+        std::ranges::generate(lengths, [&] { return random.up_to(9) < 6 ? 0 : random.between(100, 3000); });
+        auto const free = wish(lengths, ranks, {});
+        auto const even = wish(lengths, ranks, {.equal_counts = true});
+
+        auto const of = counts(even.plan);
+        EXPECT_LE(std::ranges::max(of) - std::ranges::min(of), 1u) << "seed " << seed;
+        EXPECT_NO_THROW(require_partition("test", even.plan, lengths.size()));
+        EXPECT_EQ(even.quality, free.quality) << "seed " << seed;
+        EXPECT_EQ(std::ranges::max(sums(even.plan, lengths)), even.quality.max_load);
+        // The step turns them as well, and a cap on counts is met beside them.
+        auto const turned = wish(lengths, ranks, {.count_cap = 41, .equal_counts = true, .step = 1});
+        EXPECT_EQ(std::ranges::max(counts(turned.plan)), std::ranges::max(of));
+        EXPECT_EQ(turned.quality, free.quality);
+    }
+}
+
+TEST(wishes, move_what_has_no_length_from_its_home_only_where_counts_demand_it) {
+    // Rank 1 drew what weighs nothing; three samples are the most.
+    auto const even = wish({6, 6, 0, 0, 0, 0}, 2, {.count_cap = 3});
+
+    EXPECT_EQ(counts(even.plan), (numbers{3, 3}));
+    auto const rank_of = test::ranks_of_items(even.plan);
+    EXPECT_EQ(rank_of[2], 0u);
+    EXPECT_EQ(std::ranges::count(rank_of, 1u), 3);
+}
+
 TEST(wishes, are_legal_of_nothing_of_one_rank_and_of_more_ranks_than_samples) {
     wishes const all{.count_cap = 5, .equal_counts = true, .no_empty_rank = true, .step = 3};
     EXPECT_EQ(wish({}, 3, all).plan.ranks().value, 3u);

@@ -125,6 +125,7 @@ TEST(workspace, allocates_nothing_with_wishes_from_the_second_batch_of_a_shape_o
         auto const before = allocations;
         (void)balance(space, lengths, ranks, linear_cost{}, {.effort = 32, .wishes = wish(lengths, 30'000)});
         (void)balance(space, lengths, ranks, linear_cost{}, {.effort = 32, .wishes = {.equal_counts = true}});
+        (void)balance(space, lengths, ranks, linear_cost{}, {.effort = 32, .wishes = {.count_cap = 40}});
         EXPECT_EQ(allocations, before) << "seed " << seed;
     }
 }

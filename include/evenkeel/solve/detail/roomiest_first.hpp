@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include <evenkeel/solve/detail/longest_first.hpp>
 #include <evenkeel/solve/detail/room_tree.hpp>
 #include <evenkeel/solve/detail/wish_problem.hpp>
 
@@ -23,6 +25,7 @@ class roomiest_first {
         parked_.reserve(ranks);
         passed_over_.reserve(most_passed_over);
         tree_.reserve(ranks);
+        longest_.reserve(ranks);
     }
 
     /// @param capacities  Of the ranks, for their loads.
@@ -31,6 +34,13 @@ class roomiest_first {
     void operator()(wish_problem const& problem, std::span<std::uint64_t const> capacities, std::vector<holding>& held,
                     std::span<std::uint32_t> rank_of) {
         held = problem.base;
+        remainder_ = problem.limits.least_items == 0 ? rank_limits::none : problem.items % problem.ranks();
+        for (auto const& own : held) {
+            take_remainder(problem, own.count);
+        }
+        std::size_t const weighing = counting_alone(problem);
+        std::size_t const begun = begin_without_limits(problem, capacities, weighing, held, rank_of);
+
         std::uint64_t const roomiest = *std::ranges::max_element(capacities);
         auto const number = [&](std::size_t rank) { return roomiest - capacities[rank] + held[rank].load; };
         numbers_.clear();
@@ -40,13 +50,8 @@ class roomiest_first {
             largest = std::max(largest, numbers_.back());
         }
         tree_.reset(numbers_, largest + problem.total);
-        remainder_ = problem.limits.least_items == 0 ? rank_limits::none : problem.items % problem.ranks();
-        for (auto const& own : held) {
-            take_remainder(problem, own.count);
-        }
-
         parked_.clear();
-        for (std::size_t bundle = 0; bundle < problem.size(); ++bundle) {
+        for (std::size_t bundle = begun; bundle < weighing; ++bundle) {
             unpark(problem.quantities[bundle], number);
             passed_over_.clear();
             while (!tree_.empty() && passed_over_.size() < most_passed_over &&
@@ -79,9 +84,13 @@ class roomiest_first {
                 tree_.set(other, number(other));
             }
         }
+        deal_out(problem, weighing, held, rank_of);
     }
 
   private:
+    /// So many bundles per rank are worth a start without limits.
+    static constexpr std::size_t fewest_to_begin = 4;
+
     /// Of ranks that a group would give too many items: after so many, it does.
     static constexpr std::size_t most_passed_over = 64;
 
@@ -89,6 +98,55 @@ class roomiest_first {
         std::uint64_t room;
         std::uint32_t rank;
     };
+
+    /// Where ranks are alike, limits do not matter until the first one is met: up to there, longest first is quicker.
+    ///
+    /// @return  How many bundles are placed.
+    std::size_t begin_without_limits(wish_problem const& problem, std::span<std::uint64_t const> capacities,
+                                     std::size_t weighing, std::span<holding> held, std::span<std::uint32_t> rank_of) {
+        bool const alike = std::ranges::all_of(capacities, [&](auto one) { return one == capacities.front(); }) &&
+                           std::ranges::all_of(held, [](auto const& own) { return own == holding{}; });
+        if (!alike || weighing < fewest_to_begin * problem.ranks()) {
+            return 0;
+        }
+        // A cap that binds is met about halfway.
+        std::size_t const most = problem.limits.quantity == rank_limits::none ? weighing : weighing / 2;
+        auto const weights = std::span{problem.weights}.first(most);
+        longest_(weights, problem.total, problem.ranks(), rank_of.first(most));
+        std::size_t bundle = 0;
+        for (; bundle < most && may_take(problem, held, rank_of[bundle], bundle); ++bundle) {
+            auto& own = held[rank_of[bundle]];
+            problem.add(own, bundle);
+            if (own.count <= problem.limits.least_items + 1) {
+                take_remainder(problem, own.count);
+            }
+        }
+        return bundle;
+    }
+
+    /// The first of the bundles, if any, that are items without weight or a quantity that matters: all they do is count.
+    [[nodiscard]] static std::size_t counting_alone(wish_problem const& problem) {
+        if (!problem.single || problem.limits.quantity != rank_limits::none) {
+            return problem.size();
+        }
+        auto const first = std::ranges::lower_bound(problem.weights, 0U, std::ranges::greater{});
+        return static_cast<std::size_t>(first - problem.weights.begin());
+    }
+
+    /// Fills rank after rank up with the bundles from `first` on.
+    void deal_out(wish_problem const& problem, std::size_t first, std::span<holding> held,
+                  std::span<std::uint32_t> rank_of) {
+        std::uint32_t rank = 0;
+        for (std::size_t bundle = first; bundle < problem.size(); ++bundle) {
+            while (rank < problem.ranks() && full(problem, held[rank].count)) {
+                ++rank;
+            }
+            rank_of[bundle] = rank < problem.ranks() ? rank : least_broken(problem, held, bundle);
+            if (++held[rank_of[bundle]].count <= problem.limits.least_items + 1) {
+                take_remainder(problem, held[rank_of[bundle]].count);
+            }
+        }
+    }
 
     [[nodiscard]] static bool less_room(parked_rank const& a, parked_rank const& b) noexcept {
         return a.room < b.room || (a.room == b.room && a.rank > b.rank);
@@ -152,6 +210,7 @@ class roomiest_first {
     std::vector<parked_rank> parked_;
     std::vector<std::uint32_t> passed_over_;
     room_tree tree_;
+    longest_first longest_;
     std::uint64_t remainder_ = 0;
 };
 

@@ -37,9 +37,10 @@ class wish_solver {
         own_->reserve(items, ranks_.value);
         // Where ranks are alike but for limits, the plan without limits is the best there can be, and mostly meets
         // them.
-        bool const alike = asked.speeds.empty() && asked.pinned.empty() && !asked.equal_counts;
+        bool const same = asked.speeds.empty() && asked.pinned.empty();
+        bool const alike = same && !asked.equal_counts;
         bool const grouped = !asked.groups.empty();
-        if (alike && !grouped && !cap_binds() && meets_limits_without_trying()) {
+        if (same && !grouped && !counts_bind() && !cap_binds() && meets_limits_without_trying()) {
             return;
         }
         auto& input = own_->input;
@@ -63,7 +64,15 @@ class wish_solver {
             own_->start(problem, own_->capacities, own_->held, own_->rank_of);
         }
         std::uint64_t const goal = goal_of(bound, options_->tolerance);
-        auto const [best, complete] = own_->searching(problem, goal, own_->rank_of, steps_for(items, *options_));
+        wish_search::outcome found{.best = {.violation = rank_limits::none, .busiest = 0}, .complete = false};
+        if (!(alike && grouped)) {
+            found.best = problem.score_of(own_->held);
+        }
+        if (found.best.violation > 0 || found.best.busiest > goal) {
+            // From scratch, the first target is worth half of the effort.
+            found = own_->searching(problem, goal, own_->rank_of, steps_for(items, *options_), 2);
+        }
+        auto const [best, complete] = found;
         if (best.violation > 0) {
             fail(best, complete);
         }
@@ -78,6 +87,14 @@ class wish_solver {
         balance_options plain = *options_;
         plain.wishes = {};
         solve(*buffers_, ranks_, plain);
+    }
+
+    /// Whether equal counts are probably out of reach without trying: where little weighs nothing, ranks with many light
+    /// items have too many. A guess, too.
+    [[nodiscard]] bool counts_bind() const {
+        auto const& weights = buffers_->weights;
+        return options_->wishes.equal_counts &&
+               static_cast<std::size_t>(std::ranges::count(weights, 0U)) < weights.size() / 4;
     }
 
     /// Whether a rank at the mean load, if it has none of the heavy items, is probably above the cap; a guess saves
@@ -110,34 +127,13 @@ class wish_solver {
     bool meets_limits_without_trying() {
         solve_plain();
         auto const& asked = options_->wishes;
-        auto const& rank_of_item = buffers_->rank_of_item;
         auto const& weights = buffers_->weights;
-        auto limits = limits_of(asked, weights.size(), ranks_.value);
-        own_->held.assign(ranks_.value, {});
-        std::uint64_t working = 0;
-        for (std::size_t item = 0; item < weights.size(); ++item) {
-            auto& held = own_->held[rank_of_item[item]];
-            if (!asked.quantities.empty() &&
-                __builtin_add_overflow(held.quantity, asked.quantities[item], &held.quantity)) {
-                return false;
-            }
-            ++held.count;
-            held.working += weights[item] > 0 ? 1U : 0U;
-            working += weights[item] > 0 ? 1U : 0U;
-        }
-        limits.idle_allowed = ranks_.value - std::min<std::uint64_t>(ranks_.value, working);
-        std::uint64_t idle = 0;
-        for (auto held : own_->held) {
-            idle += held.working == 0 ? 1U : 0U;
-            held.working = 1;
-            if (limits.violation(held) > 0) {
-                return false;
-            }
-        }
-        if (limits.nobody_idle && idle > limits.idle_allowed) {
+        auto const limits = limits_of(asked, weights.size(), ranks_.value);
+        if (!own_->fitting(asked, limits, weights, ranks_.value, buffers_->rank_of_item)) {
             return false;
         }
-        if (asked.step % ranks_.value != 0) {
+        bool const turns = asked.step % ranks_.value != 0;
+        if (turns) {
             for (std::size_t item = 0; item < weights.size(); ++item) {
                 // What weighs nothing stays at home, unless it counts for something else.
                 if (weights[item] > 0 || limits.counts() || (!asked.quantities.empty() && asked.quantities[item] > 0)) {
@@ -145,6 +141,8 @@ class wish_solver {
                     rank = static_cast<std::uint32_t>((rank + asked.step % ranks_.value) % ranks_.value);
                 }
             }
+        }
+        if (turns || own_->fitting.moved()) {
             write_plan(buffers_->rank_of_item, ranks_.value, buffers_->result.plan);
         }
         return true;

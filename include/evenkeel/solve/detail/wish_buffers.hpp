@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <evenkeel/solve/detail/limit_fit.hpp>
 #include <evenkeel/solve/detail/roomiest_first.hpp>
 #include <evenkeel/solve/detail/wish_bounds.hpp>
 #include <evenkeel/solve/detail/wish_input.hpp>
@@ -22,6 +23,7 @@ struct wish_buffers {
         capacities.reserve(ranks);
         held.reserve(ranks);
         rank_of.reserve(items);
+        fitting.reserve(ranks);
         order.reserve(2 * ranks);
         idle_counts.reserve(ranks);
     }
@@ -30,6 +32,7 @@ struct wish_buffers {
     wish_bounds bounds;
     roomiest_first start;
     wish_search searching;
+    limit_fit fitting;
     std::vector<std::uint64_t> capacities;
     std::vector<holding> held;
     std::vector<std::uint32_t> rank_of;  ///< of the bundles

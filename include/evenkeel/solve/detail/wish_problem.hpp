@@ -16,6 +16,8 @@ struct holding {
     std::uint64_t quantity = 0;
     std::uint64_t count = 0;    ///< items
     std::uint64_t working = 0;  ///< bundles that weigh something
+
+    friend bool operator==(holding const&, holding const&) = default;
 };
 
 /// What a rank must respect besides its load.

@@ -35,8 +35,9 @@ class wish_search {
     };
 
     /// @param rank_of  The placement to start from; improved where possible.
+    /// @param shares   A target that is missed may take one in so many of the steps.
     outcome operator()(wish_problem const& problem, std::uint64_t goal, std::span<std::uint32_t> rank_of,
-                       step_budget steps) {
+                       step_budget steps, std::uint64_t shares = 4) {
         ranks_.reset(problem, rank_of);
         outcome result{.best = problem.score_of(ranks_.all()), .complete = false};
         if (result.best.violation > 0) {
@@ -53,7 +54,7 @@ class wish_search {
             }
             ranks_.reset(problem, rank_of);
         }
-        improve(problem, goal, result.best, rank_of, steps);
+        improve(problem, goal, result.best, rank_of, steps, shares);
         return result;
     }
 
@@ -69,8 +70,8 @@ class wish_search {
     }
 
     void improve(wish_problem const& problem, std::uint64_t goal, wish_problem::score& best,
-                 std::span<std::uint32_t> rank_of, step_budget& steps) {
-        std::uint64_t const share = steps.left() / 4;
+                 std::span<std::uint32_t> rank_of, step_budget& steps, std::uint64_t shares) {
+        std::uint64_t const share = steps.left() / shares;
         std::uint64_t missed = goal - std::min<std::uint64_t>(goal, 1);
         bool last = false;
         for (std::size_t turn = 0; best.busiest > goal && !last && !steps.exhausted(); ++turn) {
