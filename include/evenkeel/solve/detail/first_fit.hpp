@@ -35,8 +35,10 @@ class first_fit {
             bin_of[item] = static_cast<std::uint32_t>(node - leaves);
             bins = std::max(bins, node - leaves + 1);
             rooms_[node] -= sizes[item];
-            while (node > 1) {
-                node /= 2;
+            // As a rule, another bin close by has more room, and nothing changes further up.
+            std::uint64_t before = sizes[item] + rooms_[node];
+            while (node > 1 && rooms_[node / 2] == before) {
+                before = rooms_[node /= 2];
                 rooms_[node] = std::max(rooms_[2 * node], rooms_[2 * node + 1]);
             }
         }

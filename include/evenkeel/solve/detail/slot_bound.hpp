@@ -70,11 +70,15 @@ class slot_bound {
         for (std::uint32_t item = 0; item < problem.size() && problem.weights[item] > 0; ++item) {
             order_.push_back(item);
         }
-        std::ranges::sort(order_, [&](std::uint32_t a, std::uint32_t b) {
+        auto const denser = [&](std::uint32_t a, std::uint32_t b) {
             product const left = product{problem.weights[a]} * problem.quantities[b];
             product const right = product{problem.weights[b]} * problem.quantities[a];
             return left > right || (left == right && a < b);
-        });
+        };
+        // Attention makes the heaviest the densest.
+        if (!std::ranges::is_sorted(order_, denser)) {
+            std::ranges::sort(order_, denser);
+        }
     }
 
     /// What the part of an item weighs that fits into `room`, rounded up.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -39,7 +38,6 @@ class slot_search {
         most_.reserve(bins);
         slowest_.reserve(bins);
         sums_.reserve(bins);
-        loads_.reserve(bins);
         order_.reserve(bins);
         new_bin_.reserve(bins);
     }
@@ -72,7 +70,8 @@ class slot_search {
         }
         bins_.store(bin_of);
         improve(goal, best, bin_of, steps);
-        return start(problem, bin_of);
+        best.sum = group(problem, bin_of);
+        return best;
     }
 
   private:
@@ -91,33 +90,49 @@ class slot_search {
         return result;
     }
 
+    struct loaded_bin {
+        std::uint64_t load;
+        std::uint32_t bin;
+    };
+
     /// Groups the bins by their loads, the heaviest together, which for given bins is the best there is. A micro-batch
     /// is to be levelled at the mean of its bins, or at its heaviest item.
-    outcome start(wish_problem const& problem, std::span<std::uint32_t> bin_of) {
+    ///
+    /// @return  The sum of the slowest.
+    std::uint64_t group(wish_problem const& problem, std::span<std::uint32_t> bin_of) {
         std::size_t const ranks = problem.ranks() / slots_;
-        loads_.assign(problem.ranks(), 0);
+        order_.clear();
+        for (std::uint32_t bin = 0; bin < problem.ranks(); ++bin) {
+            order_.push_back({0, bin});
+        }
         for (std::size_t item = 0; item < bin_of.size(); ++item) {
-            loads_[bin_of[item]] += problem.weights[item];
+            order_[bin_of[item]].load += problem.weights[item];
         }
-        order_.resize(problem.ranks());
-        std::iota(order_.begin(), order_.end(), 0U);
-        std::ranges::sort(order_, [&](std::uint32_t a, std::uint32_t b) {
-            return loads_[a] > loads_[b] || (loads_[a] == loads_[b] && a < b);
+        std::ranges::sort(order_, [](loaded_bin const& a, loaded_bin const& b) {
+            return a.load > b.load || (a.load == b.load && a.bin < b.bin);
         });
-        sums_.assign(slots_, 0);
         new_bin_.resize(problem.ranks());
-        for (std::size_t place = 0; place < order_.size(); ++place) {
-            new_bin_[order_[place]] = static_cast<std::uint32_t>(place % ranks * slots_ + place / ranks);
-            sums_[place / ranks] += loads_[order_[place]];
-        }
+        std::uint64_t slowest = 0;
+        auto next = order_.begin();
         for (std::size_t slot = 0; slot < slots_; ++slot) {
-            levels_[slot] = sums_[slot] / ranks + (sums_[slot] % ranks != 0 ? 1U : 0U);
+            slowest += next->load;
+            std::uint64_t sum = 0;
+            for (std::size_t rank = 0; rank < ranks; ++rank, ++next) {
+                new_bin_[next->bin] = static_cast<std::uint32_t>(rank * slots_ + slot);
+                sum += next->load;
+            }
+            levels_[slot] = sum / ranks + (sum % ranks != 0 ? 1U : 0U);
         }
         for (std::size_t item = 0; item < bin_of.size(); ++item) {
             bin_of[item] = new_bin_[bin_of[item]];
             auto& level = levels_[bin_of[item] % slots_];
             level = std::max(level, problem.weights[item]);
         }
+        return slowest;
+    }
+
+    outcome start(wish_problem const& problem, std::span<std::uint32_t> bin_of) {
+        static_cast<void>(group(problem, bin_of));
         bins_.reset(problem, bin_of);
         return now();
     }
@@ -203,8 +218,7 @@ class slot_search {
     std::vector<std::uint64_t> slowest_;
     std::vector<std::uint64_t> sums_;
     std::vector<holding> held_;
-    std::vector<std::uint64_t> loads_;
-    std::vector<std::uint32_t> order_;
+    std::vector<loaded_bin> order_;
     std::vector<std::uint32_t> new_bin_;
     std::vector<std::uint32_t> own_;
 };
