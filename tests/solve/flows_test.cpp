@@ -74,6 +74,22 @@ TEST(plan_flows, refuses_what_does_not_belong_together) {
     EXPECT_THROW((void)plan_flows(summaries{{most, 1}, {1, 1}}, cluster), std::overflow_error);
 }
 
+TEST(plan_flows, shares_out_what_nobody_needs_among_the_flows) {
+    // Ten nodes have 1 too much; an item of each will be more than that. One node has room for 50, one for 45.
+    summaries told(10, {.load = 101, .heaviest = 20});
+    told.push_back({.load = 50, .heaviest = 20});
+    told.push_back({.load = 55, .heaviest = 20});
+    auto const flows = plan_flows(told, uniform_topology({12}, {1}), 0.08);
+    EXPECT_EQ(flows.target, 100u);
+    std::size_t to_roomiest = 0;
+    for (auto const& flow : flows.flows) {
+        EXPECT_EQ(flow.weight, 1u);
+        to_roomiest += flow.to == node_id{10} ? 1U : 0U;
+    }
+    EXPECT_EQ(flows.flows.size(), 10u);
+    EXPECT_EQ(to_roomiest, 5u);
+}
+
 TEST(plan_flows_law, leave_no_node_with_more_than_its_ranks_may_have) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);

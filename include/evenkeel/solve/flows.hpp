@@ -151,6 +151,17 @@ struct node_flows {
         return a.weight < b.weight || (a.weight == b.weight && a.node > b.node);
     };
     std::ranges::make_heap(rooms, less_room);
+    // What is given is hardly ever to measure, mostly by an item too many, however little is to be given. So what nobody
+    // needs is shared out among the flows, or a node that takes little from many would take too much.
+    std::uint64_t spare = 0;
+    for (auto const& [room, node] : rooms) {
+        spare += room;
+    }
+    for (auto const& [excess, node] : over) {
+        spare -= std::min(spare, excess);
+    }
+    std::uint64_t share = spare / (over.size() + rooms.size() + 1);
+    share -= share % unit;
     for (auto& [excess, node] : over) {
         while (excess > 0 && !rooms.empty()) {
             std::ranges::pop_heap(rooms, less_room);
@@ -158,7 +169,7 @@ struct node_flows {
             std::uint64_t const weight = std::min(excess, room);
             result.flows.push_back({node_id{node}, node_id{receiver}, weight});
             excess -= weight;
-            room -= weight;
+            room -= std::min(room, weight + share);
             if (room == 0) {
                 rooms.pop_back();
             } else {
