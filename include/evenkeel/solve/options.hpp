@@ -27,7 +27,7 @@ struct balance_options {
     /// depend on the machine.
     ///
     /// It also says how fine a difference is worth a search: where loads are a million or more, as those of
-    /// `attention_cost` are, one part in 128 * effort is not.
+    /// `attention_cost` are, one part in 80 * effort is not.
     std::uint64_t effort = 128;
 
     /// How many parts of a unit of length count: 100 reads 2.54 seconds as 254 hundredths.

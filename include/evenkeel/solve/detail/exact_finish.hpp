@@ -45,11 +45,11 @@ class exact_finish {
         std::size_t const last = ranks - std::min(ranks, std::max<std::size_t>(4, ranks / 16));
         for (std::size_t index = 0; index < last && !items_.empty(); ++index) {
             std::uint32_t const rank = order_[index];
-            // A quarter of the room that is left over is for this rank, so that most is there for the last.
+            // Half of the room that is left over is for this rank, so that some is there for the last.
             std::uint64_t const left = ranks - index;
             std::uint64_t const mean = total / left + (total % left != 0 ? 1 : 0);
             std::uint64_t const room = target - std::min(target, loads[rank]);
-            for (auto const number : fill_(items_, room, (target - std::min(target, mean)) / 4, steps)) {
+            for (auto const number : fill_(items_, room, (target - std::min(target, mean)) / 2, steps)) {
                 loads[rank] += items_.weight(number);
                 rank_of[first + items_.take(number)] = rank;
             }
@@ -59,7 +59,7 @@ class exact_finish {
     }
 
   private:
-    static constexpr std::size_t per_rank = 4;
+    static constexpr std::size_t per_rank = 3;
     static constexpr unsigned digit_bits = 9;
 
     /// Most room first, as far as the leading bits of the room tell.
