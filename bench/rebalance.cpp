@@ -14,6 +14,7 @@
 #include <evenkeel/solve/balance.hpp>
 #include <evenkeel/solve/rebalance.hpp>
 
+#include "flows.hpp"
 #include "measure.hpp"
 
 namespace evenkeel::bench {
@@ -116,6 +117,7 @@ void add_rebalance_rows(batches const& batches) {
     };
     add("stay", run_stay);
     add("lpt_relabel", run_lpt_relabel);
+    add_flow_rows(batches);
 }
 
 }  // namespace evenkeel::bench

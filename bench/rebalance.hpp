@@ -12,6 +12,8 @@ namespace evenkeel::bench {
 /// length. Counters, besides those of `measure_seeds`: `inter_node`, `inter_node_bound` and `moved`, as shares of all
 /// bytes, mean of the seeds; `gap` of the worst seed to the lower bound; for `stay` `over_bound`, the worst seed's
 /// bytes between nodes over their lower bound, and `from_scratch`, the share of seeds that could not stay.
+///
+/// A third subject is `each_node` (flows.hpp).
 void add_rebalance_rows(batches const& batches);
 
 }  // namespace evenkeel::bench
