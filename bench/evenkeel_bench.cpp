@@ -6,9 +6,9 @@
 // A row is called `<question>/<subject>/<workload>/<ranks>x<samples per rank>`. Questions: `balance` and
 // `balance_attention` (balance.hpp), `balance_padded`, `balance_padded_attention` and `balance_mixed` (padded.hpp),
 // `balance_equal`, `balance_capped`, `balance_speeds` and `micro_batches` (wishes.hpp), `relabel` (relabel.hpp),
-// `rebalance` (rebalance.hpp), `orchestrate` (orchestrate.hpp), `plan_cluster` (planning.hpp), `simulate`
-// (simulation.hpp). Workloads are made up, or with --traces the phases of the *.csv files in DIR, called
-// `<file>.<phase>`.
+// `rebalance` (rebalance.hpp), `rebalance_padded` (rebalance_padded.hpp), `orchestrate` (orchestrate.hpp),
+// `plan_cluster` (planning.hpp), `simulate` (simulation.hpp). Workloads are made up, or with --traces the phases of the
+// *.csv files in DIR, called `<file>.<phase>`.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -27,6 +27,7 @@
 #include "padded.hpp"
 #include "planning.hpp"
 #include "rebalance.hpp"
+#include "rebalance_padded.hpp"
 #include "relabel.hpp"
 #include "simulation.hpp"
 #include "wishes.hpp"
@@ -67,6 +68,7 @@ void add_made_up() {
     constexpr std::array<bench::shape, 4> relabelled{{{64, 40}, {256, 40}, {2560, 40}, {2560, 8}}};
     for (auto const& batches : bench::made_up_batches(relabelled)) {
         bench::add_relabel_rows(batches);
+        bench::add_rebalance_padded_rows(batches);
     }
     constexpr std::array<bench::shape, 5> rebalanced{{{64, 40}, {256, 40}, {2560, 40}, {2560, 58}, {65536, 40}}};
     for (auto const& batches : bench::made_up_batches(rebalanced)) {
@@ -81,6 +83,7 @@ void add_real(std::string const& folder) {
         bench::add_padded_rows(batches);
         bench::add_relabel_rows(batches);
         bench::add_rebalance_rows(batches);
+        bench::add_rebalance_padded_rows(batches);
     }
 }
 

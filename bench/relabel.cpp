@@ -4,15 +4,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 #include <benchmark/benchmark.h>
+
 #include <evenkeel/cost/linear.hpp>
 #include <evenkeel/place.hpp>
 #include <evenkeel/rearrange/traffic.hpp>
 #include <evenkeel/solve/balance.hpp>
+
+#include "measure.hpp"
 
 namespace evenkeel::bench {
 namespace {
@@ -21,20 +25,22 @@ constexpr std::size_t ranks_per_node = 8;
 
 /// A balanced batch, and where its samples were drawn: the first `per_rank` on rank 0, and so on.
 struct task {
-    std::vector<std::uint64_t> bytes;
-    plan given;
+    explicit task(batches const& of)
+        : batch{of},
+          home{home_layout(std::vector<std::size_t>(of.shape.ranks, of.shape.per_rank))},
+          cluster{uniform_topology({of.shape.ranks}, {ranks_per_node})} {}
+
+    void draw(std::size_t seed) {
+        bytes = batch.draw(seed);
+        given = balance(bytes, rank_count{batch.shape.ranks}, linear_cost{}).plan;
+    }
+
+    batches batch;
     layout home;
     topology cluster;
+    std::vector<std::uint64_t> bytes;
+    plan given;
 };
-
-task task_of(batches const& batches) {
-    auto const lengths = batches.draw(1);
-    auto const [ranks, per_rank] = batches.shape;
-    return {.bytes = lengths,
-            .given = balance(lengths, rank_count{ranks}, linear_cost{}).plan,
-            .home = home_layout(std::vector<std::size_t>(ranks, per_rank)),
-            .cluster = uniform_topology({ranks}, {ranks_per_node})};
-}
 
 /// Largest gain first: of all batches and nodes, the pair that keeps most, then the next whose batch and node are free.
 std::vector<std::uint32_t> greedy(task const& task) {
@@ -101,59 +107,100 @@ double share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-void report(benchmark::State& state, traffic const& traffic) {
-    state.counters["inter_node"] = share(traffic.between_nodes, traffic.total);
-    state.counters["moved"] = share(traffic.moved, traffic.total);
-}
+/// What the seeds of a row came to, on the average.
+struct shares {
+    void add(traffic const& traffic) {
+        seeds += 1;
+        inter_node += share(traffic.between_nodes, traffic.total);
+        moved += share(traffic.moved, traffic.total);
+    }
 
-void run_evenkeel(benchmark::State& state, task const& task, relabel_objective objective) {
+    void show(benchmark::State& state) const {
+        state.counters["inter_node"] = inter_node / seeds;
+        state.counters["moved"] = moved / seeds;
+    }
+
+    double seeds = 0;
+    double inter_node = 0;
+    double moved = 0;
+};
+
+void run_evenkeel(benchmark::State& state, batches const& of, relabel_objective objective) {
+    task task{of};
     relabel_workspace space;
-    for (auto _ : state) {
-        benchmark::DoNotOptimize(
-            relabel(space, task.given, task.home, task.cluster, task.bytes, {.objective = objective}));
-    }
-    auto const& close = relabel(space, task.given, task.home, task.cluster, task.bytes, {.objective = objective});
-    report(state, traffic_of({task.home, layout_of(close.plan)}, task.cluster, task.bytes));
-    auto const mean =
-        static_cast<double>(std::max<std::uint64_t>(close.total, 1)) / static_cast<double>(task.cluster.nodes());
-    state.counters["inter_node_bound"] = share(close.between_nodes_bound, close.total);
-    state.counters["certificate"] = close.certificate();
-    state.counters["busiest"] = static_cast<double>(close.busiest_node) / mean;
-    state.counters["busiest_bound"] = static_cast<double>(close.busiest_node_bound) / mean;
+    relabelled const* close = nullptr;
+    shares found;
+    double inter_node_bound = 0;
+    double certificate = 1;
+    double busiest = 0;
+    double busiest_bound = 0;
+    double at_bound = 0;
+    measure_seeds(
+        state, of.shape.samples(), [&](std::size_t seed) { task.draw(seed); },
+        [&] {
+            close = &relabel(space, task.given, task.home, task.cluster, task.bytes, {.objective = objective});
+            benchmark::DoNotOptimize(close);
+        },
+        [&] {
+            found.add(traffic_of({task.home, layout_of(close->plan)}, task.cluster, task.bytes));
+            inter_node_bound += share(close->between_nodes_bound, close->total);
+            certificate = std::min(certificate, close->certificate());
+            auto const nodes = static_cast<double>(task.cluster.nodes());
+            busiest += nodes * share(close->busiest_node, close->total);
+            busiest_bound += nodes * share(close->busiest_node_bound, close->total);
+            at_bound += close->busiest_node == close->busiest_node_bound ? 1 : 0;
+        });
+    found.show(state);
+    state.counters["inter_node_bound"] = inter_node_bound / found.seeds;
+    state.counters["certificate"] = certificate;
+    state.counters["busiest"] = busiest / found.seeds;
+    state.counters["busiest_bound"] = busiest_bound / found.seeds;
+    state.counters["at_bound"] = at_bound / found.seeds;
 }
 
-void run_greedy(benchmark::State& state, task const& task) {
+void run_greedy(benchmark::State& state, batches const& of) {
+    task task{of};
+    shares found;
     std::vector<std::uint32_t> rank_of;
-    for (auto _ : state) {
-        rank_of = greedy(task);
-        benchmark::DoNotOptimize(rank_of.data());
-    }
-    report(state, traffic_under(task, rank_of));
+    measure_seeds(
+        state, of.shape.samples(), [&](std::size_t seed) { task.draw(seed); },
+        [&] {
+            rank_of = greedy(task);
+            benchmark::DoNotOptimize(rank_of.data());
+        },
+        [&] { found.add(traffic_under(task, rank_of)); });
+    found.show(state);
 }
 
-void run_identity(benchmark::State& state, task const& task) {
-    rearrangement const move{task.home, layout_of(task.given)};
+void run_identity(benchmark::State& state, batches const& of) {
+    task task{of};
+    shares found;
+    std::optional<rearrangement> move;
     traffic counted;
-    for (auto _ : state) {
-        counted = traffic_of(move, task.cluster, task.bytes);
-        benchmark::DoNotOptimize(counted);
-    }
-    report(state, counted);
+    measure_seeds(
+        state, of.shape.samples(),
+        [&](std::size_t seed) {
+            task.draw(seed);
+            move.emplace(task.home, layout_of(task.given));
+        },
+        [&] {
+            counted = traffic_of(*move, task.cluster, task.bytes);
+            benchmark::DoNotOptimize(counted);
+        },
+        [&] { found.add(counted); });
+    found.show(state);
 }
 
 }  // namespace
 
 void add_relabel_rows(batches const& batches) {
     auto const add = [&](std::string_view subject, auto run) {
-        benchmark::RegisterBenchmark(batches.row("relabel", subject).c_str(), [=](benchmark::State& state) {
-            run(state, task_of(batches));
-        })->Unit(benchmark::kMicrosecond);
+        add_seeds_row(batches.row("relabel", subject), [=](benchmark::State& state) { run(state, batches); });
     };
-    add("evenkeel_total", [](auto& state, task const& task) { run_evenkeel(state, task, relabel_objective::total); });
-    add("evenkeel_busiest",
-        [](auto& state, task const& task) { run_evenkeel(state, task, relabel_objective::busiest); });
-    add("greedy", [](auto& state, task const& task) { run_greedy(state, task); });
-    add("identity", [](auto& state, task const& task) { run_identity(state, task); });
+    add("evenkeel_total", [](auto& state, auto const& of) { run_evenkeel(state, of, relabel_objective::total); });
+    add("evenkeel_busiest", [](auto& state, auto const& of) { run_evenkeel(state, of, relabel_objective::busiest); });
+    add("greedy", run_greedy);
+    add("identity", run_identity);
 }
 
 }  // namespace evenkeel::bench
