@@ -24,7 +24,7 @@ namespace evenkeel {
 
 /// What `rebalance` aims for where batches are padded.
 ///
-///     evenkeel::rebalance(lengths, home, cluster, evenkeel::padded_cost{}, {.tolerance = 0.1});   // 10 % for few bytes
+///     evenkeel::rebalance(lengths, home, cluster, evenkeel::padded_cost{}, {.tolerance = 0.1});   // 10 %, few bytes
 struct padded_rebalance_options {
     /// How much busier than the optimum the busiest rank may be: the price that may be paid for moving less. What stays
     /// in its node is padded to what else is there, so this pays for padding, and bytes fall steeply with it.
@@ -75,8 +75,9 @@ class padded_rebalance_workspace {
 ///
 /// The busiest rank is never above (1 + tolerance) times the optimum. Samples do not move if that holds already, nor do
 /// those that cost nothing. `from_scratch` says that pods did not help: the plan is the optimal one, its batches given
-/// to the nodes that have most of them. The bounds of the bytes are the least that nodes, or ranks, have to give away each
-/// for itself; that all have to at once, they do not know. The plan depends on the arguments alone, ties broken by position.
+/// to the nodes that have most of them. The bounds of the bytes are what nodes, or ranks, have to give away each for
+/// itself; that all have to at once, they do not know. The plan depends on the arguments alone, ties broken by
+/// position.
 ///
 /// @param samples   The batch. Read once; indexed by `item_id` in the plan.
 /// @param home      Where each sample is before anything moves.
@@ -86,7 +87,7 @@ class padded_rebalance_workspace {
 /// @param length    Projects a sample to its length. Default: the sample is its length.
 /// @throws std::invalid_argument  if arguments do not belong together, a length is negative or not a number, or an
 ///                                option makes no sense.
-/// @throws std::overflow_error    if a weight, the load of a rank, their sum or that of bytes does not fit into 64 bits.
+/// @throws std::overflow_error    if a weight, the load of a rank, the sum of these or of bytes does not fit into 64 bits.
 /// @complexity O(n log(nodes)) for each of about 12 allowances, then at most `options.effort` steps per sample; n calls
 ///             of `length`.
 template <std::ranges::input_range Samples, padded_model Model, length_of<Samples> Length = std::identity>
