@@ -54,16 +54,17 @@ TEST(predict, reckons_a_latency_per_message_and_the_bytes_of_the_busiest_link) {
     link_costs const costs{.inside_ns_per_message = 1,
                            .between_ns_per_message = 100,
                            .inside_ps_per_byte = 1'000,
-                           .between_ps_per_byte = 10'000};
-    // Greetings: 3 inside, 4 between. Messages: the same. Bytes: 40 between at 10 ns.
-    EXPECT_EQ(predict(everybody(8, 10), two_by_four(), flat, costs).nanoseconds, 403u + 403u + 400u);
-    // Inside 3 + 3 and 60 at 1 ns, then 100 + 100 and 40 at 10 ns.
-    EXPECT_EQ(predict(everybody(8, 10), two_by_four(), two_hop, costs).nanoseconds, 66u + 600u);
-    // Nothing to level: a greeting inside more than flat.
-    EXPECT_EQ(predict(everybody(8, 10), two_by_four(), spread, costs).nanoseconds, 403u + 403u + 400u + 3u);
+                           .between_ps_per_byte = 10'000,
+                           .between_ns_per_hop = 7};
+    // A hop between nodes, messages to 3 inside and 4 between, and 40 bytes between at 10 ns.
+    EXPECT_EQ(predict(everybody(8, 10), two_by_four(), flat, costs).nanoseconds, 7u + 403u + 400u);
+    // 3 inside and 60 bytes at 1 ns, then 1 between and 40 bytes at 10 ns.
+    EXPECT_EQ(predict(everybody(8, 10), two_by_four(), two_hop, costs).nanoseconds, 63u + 7u + 500u);
+    // Nothing to level: messages to 3 inside more than flat.
+    EXPECT_EQ(predict(everybody(8, 10), two_by_four(), spread, costs).nanoseconds, 7u + 403u + 400u + 3u);
     auto shared = costs;
     shared.cards_per_node = 1;
-    EXPECT_EQ(predict(everybody(8, 10), two_by_four(), flat, shared).nanoseconds, 403u + 403u + 1'600u);
+    EXPECT_EQ(predict(everybody(8, 10), two_by_four(), flat, shared).nanoseconds, 7u + 403u + 1'600u);
 }
 
 TEST(predict, moves_the_same_bytes_between_nodes_under_every_algorithm) {

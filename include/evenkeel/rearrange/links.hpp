@@ -12,21 +12,24 @@
 #include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/topology.hpp>
-#include <evenkeel/rearrange/node_members.hpp>
 #include <evenkeel/rearrange/exchange_algorithm.hpp>
+#include <evenkeel/rearrange/node_members.hpp>
 #include <evenkeel/rearrange/pair_traffic.hpp>
 #include <evenkeel/rearrange/passages.hpp>
 
 namespace evenkeel {
 
-/// What the links cost: the latency of a message and the time of a byte, inside a node and between nodes. Integers, so
-/// that all ranks choose the same algorithm. `comm::hierarchy::measure` finds them.
+/// What the links cost: the latency of a message and the time of a byte, inside a node and between nodes, and what it
+/// costs that nodes wait for each other at all. Integers, so that all ranks choose the same algorithm.
+/// `comm::hierarchy::measure` finds them.
 struct link_costs {
     // The defaults are of the order of 300 GB/s between the GPUs of a node and a network card of 400 Gbit/s for each.
     std::uint64_t inside_ns_per_message = 2'000;
     std::uint64_t between_ns_per_message = 10'000;
     std::uint64_t inside_ps_per_byte = 3;
     std::uint64_t between_ps_per_byte = 20;
+    /// Of each hop between nodes, whatever moves.
+    std::uint64_t between_ns_per_hop = 0;
     /// How many network cards the ranks of a node share, each every so many ranks; 0: each rank has its own.
     std::size_t cards_per_node = 0;
 
@@ -80,11 +83,10 @@ struct prediction {
 
 namespace detail {
 
-/// The time of the messages of one hop: those of a rank one after the other, and then the bytes of the busiest link.
+/// The time that the bytes of one hop take on the busiest link.
 [[nodiscard]] inline std::uint64_t hop_nanoseconds(std::vector<link_load> const& loads, topology const& topology,
                                                    node_members const& nodes, link_costs const& costs) {
     constexpr auto what = "predict: the time";
-    std::uint64_t latency = 0;
     std::uint64_t inside = 0;
     std::uint64_t between = 0;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> cards(loads.size());
@@ -94,9 +96,6 @@ namespace detail {
     }
     for (std::size_t rank = 0; rank < loads.size(); ++rank) {
         auto const& load = loads[rank];
-        latency = std::max(
-            latency, checked_add(checked_multiply(load.messages_inside, costs.inside_ns_per_message, what),
-                                 checked_multiply(load.messages_between, costs.between_ns_per_message, what), what));
         inside = std::max({inside, load.sent_inside, load.received_inside});
         auto const id = to_id<world_rank>(rank);
         std::size_t const node = to_index(topology.node_of(id));
@@ -107,17 +106,19 @@ namespace detail {
         received += load.received_between;
         between = std::max({between, sent, received});
     }
-    std::uint64_t const picoseconds = std::max(checked_multiply(inside, costs.inside_ps_per_byte, what),
-                                               checked_multiply(between, costs.between_ps_per_byte, what));
-    return checked_add(latency, picoseconds / 1000, what);
+    return std::max(checked_multiply(inside, costs.inside_ps_per_byte, what),
+                    checked_multiply(between, costs.between_ps_per_byte, what)) /
+           1000;
 }
 
 /// One message for each pair of ranks of a group that holds `inside` others of a rank's node and `between` elsewhere.
 [[nodiscard]] inline std::uint64_t greeting_nanoseconds(std::uint64_t inside, std::uint64_t between,
                                                         link_costs const& costs) {
     constexpr auto what = "predict: the time";
-    return checked_add(checked_multiply(inside, costs.inside_ns_per_message, what),
-                       checked_multiply(between, costs.between_ns_per_message, what), what);
+    return checked_add(between > 0 ? costs.between_ns_per_hop : 0,
+                       checked_add(checked_multiply(inside, costs.inside_ns_per_message, what),
+                                   checked_multiply(between, costs.between_ns_per_message, what), what),
+                       what);
 }
 
 }  // namespace detail
@@ -127,9 +128,10 @@ namespace detail {
 ///     auto const flat = evenkeel::predict(all, cluster, evenkeel::exchange_algorithm::flat);
 ///     flat.sent_by_nodes[0];   // bytes that leave node 0
 ///
-/// The hops follow each other. In each, the ranks that take part first greet each other, with one message per pair: all
-/// of them, those of a node, or those of a rail. Then the messages of a rank cost a latency each, and the bytes of the busiest link its time per byte. Bytes are exact and
-/// depend on the costs in no way, the time is a model.
+/// The hops follow each other. In each, the ranks that take part wait for each other, all of them, those of a node, or
+/// those of a rail, with one message per pair, which carries the bytes for that rank or says that there are none. Then the
+/// bytes of the busiest link take its time per byte. Bytes are exact and depend on the costs in no way, the time is a
+/// model.
 ///
 /// @throws std::invalid_argument  as `passages_of`.
 /// @throws std::overflow_error    if a time does not fit into 64 bits.
