@@ -129,6 +129,14 @@ double timing::median() const {
     return sorted[sorted.size() / 2];
 }
 
+double timing::over(timing const& rival) const {
+    timing ratios;
+    for (std::size_t round = 0; round < seconds.size(); ++round) {
+        ratios.seconds.push_back(seconds[round] / rival.seconds[round]);
+    }
+    return ratios.median();
+}
+
 std::vector<timing> time_exchange(comm::communicator& world, comm::hierarchy& ways, pair_traffic const& all,
                                   options const& options) {
     blocks mine{world.rank(), all};

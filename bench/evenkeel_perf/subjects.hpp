@@ -22,6 +22,8 @@ struct timing {
     std::uint64_t wrong = 0;      ///< bytes
 
     [[nodiscard]] double median() const;
+    /// The median of the ratios of times, round by round: what the machine did meanwhile it did to both.
+    [[nodiscard]] double over(timing const& rival) const;
 };
 
 /// Times all subjects in turns; every rank calls it. The result is the same on every rank.
