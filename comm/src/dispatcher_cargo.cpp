@@ -6,6 +6,8 @@
 
 #include <evenkeel/core/checked.hpp>
 
+#include "make_room.hpp"
+
 namespace evenkeel::comm {
 
 namespace {
@@ -150,12 +152,15 @@ void cargo::list_messages(std::span<moved_item const> items, bool leaves, growin
         }
     };
     std::uint64_t total = 0;
+    std::size_t count = 0;
     for_each_peer([&](world_rank, std::uint64_t bytes) {
+        ++count;
         total = checked_add(total, whole_lines(bytes), "dispatcher: the size of an exchange");
     });
     auto const room = memory.take(total);
     std::size_t at = 0;
     messages.clear();
+    make_room(messages, count);
     for_each_peer([&](world_rank peer, std::uint64_t bytes) {
         messages.push_back({peer, room.subspan(at, bytes)});
         at += whole_lines(bytes);

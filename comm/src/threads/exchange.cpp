@@ -11,6 +11,7 @@
 
 #include "agreement.hpp"
 #include "fault.hpp"
+#include "make_room.hpp"
 #include "part.hpp"
 
 namespace evenkeel::comm::threads {
@@ -35,10 +36,14 @@ class exchanging final : public meeting {
         : meeting{kind, ranks}, statements(ranks), sends(ranks), receives(ranks), copies_of(ranks), left(ranks) {}
 
     [[nodiscard]] std::optional<fault> complete() override {
-        copies.clear();
-        for (auto& numbers : copies_of) {
-            numbers.clear();
+        std::size_t messages = 0;
+        for (std::size_t rank = 0; rank < copies_of.size(); ++rank) {
+            messages += sends[rank].size();
+            copies_of[rank].clear();
+            make_room(copies_of[rank], sends[rank].size() + receives[rank].size());
         }
+        copies.clear();
+        make_room(copies, messages);
         objection = dissent_in(statements);
         if (objection) {
             return std::nullopt;
@@ -47,7 +52,7 @@ class exchanging final : public meeting {
             return wrong;
         }
         if (states.size() < copies.size()) {
-            states = std::vector<std::atomic<state>>(copies.size());
+            states = std::vector<std::atomic<state>>(copies.capacity());
         }
         for (std::size_t number = 0; number < copies.size(); ++number) {
             states[number].store(state::open, std::memory_order_relaxed);
@@ -188,8 +193,12 @@ pending exchange(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank
                  std::span<incoming const> receives, statement const& mine) {
     auto const join = [&](exchanging& meeting) -> std::optional<fault> {
         meeting.statements[to_index(rank)] = {.operation = {}, .value = mine.value, .refused = mine.refused};
-        meeting.sends[to_index(rank)].assign(sends.begin(), sends.end());
-        meeting.receives[to_index(rank)].assign(receives.begin(), receives.end());
+        auto const copy_to = [](auto& kept, auto const& messages) {
+            make_room(kept, messages.size());
+            kept.assign(messages.begin(), messages.end());
+        };
+        copy_to(meeting.sends[to_index(rank)], sends);
+        copy_to(meeting.receives[to_index(rank)], receives);
         return std::nullopt;
     };
     auto* const here = hub->meet<exchanging>(number, rank, mine.operation, [](exchanging&) {}, join);
