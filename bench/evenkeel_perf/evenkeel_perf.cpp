@@ -3,6 +3,7 @@
 //
 //     evenkeel_perf --ranks 8 --ranks-per-node 4 -b 8K -e 8M
 //     mpirun -n 8 evenkeel_perf --backend mpi --ranks 8 --algorithm flat,alltoallv
+//     evenkeel_perf --backend nccl --ranks 8           (a GPU each; --backend loopback: they share one)
 //
 // Sizes are bytes per rank, times those of the slowest rank. algbw is size over time, busbw what a link would need
 // for that if every rank had one: algbw * (ranks - 1) / ranks. Every byte of the first exchange of each subject is
@@ -26,6 +27,7 @@
 #include "examples/support/json_text.hpp"
 #include "examples/support/processes.hpp"
 #include "examples/support/program.hpp"
+#include "devices.hpp"
 #include "options.hpp"
 #include "packing.hpp"
 #include "subjects.hpp"
@@ -77,7 +79,7 @@ bool run(examples::processes& all, perf::options const& options) {
     auto const nodes = uniform_topology(world_size{options.ranks}, node_size{options.ranks_per_node});
     auto json = nlohmann::ordered_json::array();
     std::uint64_t wrong = 0;
-    all.run(nodes, [&](comm::communicator& world) {
+    auto const body = [&](comm::communicator& world) {
         comm::hierarchy ways{world, std::chrono::seconds{60}};
         if (options.measure) {
             ways.measure(std::chrono::seconds{60});
@@ -131,7 +133,12 @@ bool run(examples::processes& all, perf::options const& options) {
                      {"links", carried(row, nodes, algorithm_of(one.algorithm))}});
             }
         }
-    });
+    };
+    if (std::ranges::find(device_backends(), options.backend) != device_backends().end()) {
+        run_on_devices(options.backend, nodes, body);
+    } else {
+        all.run(nodes, body);
+    }
     if (!all.is_first()) {
         return true;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <ranges>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "examples/support/command_line.hpp"
 #include "examples/support/processes.hpp"
 #include "examples/support/text.hpp"
+#include "devices.hpp"
 
 namespace evenkeel::perf {
 
@@ -25,6 +27,12 @@ constexpr std::array<std::string_view, 5> known_subjects{"flat", "two_hop", "spr
 #else
 constexpr std::array<std::string_view, 4> known_subjects{"flat", "two_hop", "spread", "automatic"};
 #endif
+
+std::vector<std::string_view> known_backends() {
+    std::vector<std::string_view> all(examples::backends().begin(), examples::backends().end());
+    std::ranges::copy(device_backends(), std::back_inserter(all));
+    return all;
+}
 
 std::vector<std::string> subjects_in(std::string_view text) {
     std::vector<std::string> result;
@@ -86,7 +94,7 @@ options parse_options(int count, char const* const* arguments) {
     add_count("--rounds", "--rounds", result.rounds, 1,
               "Rounds in which the algorithms take turns; the median is told [5]");
     app.add_option("--backend", result.backend,
-                   fmt::format("What moves the bytes: {} [threads]", fmt::join(examples::backends(), ", ")));
+                   fmt::format("What moves the bytes: {} [threads]", fmt::join(known_backends(), ", ")));
     add_count("--ranks", "--ranks", result.ranks, 1, "[8]");
     add_count("--ranks-per-node", "--ranks-per-node", result.ranks_per_node, 0, "0: all ranks on one node [0]");
     add("--algorithm", fmt::format("Some of {}, separated by commas [all]", fmt::join(known_subjects, ", ")),
@@ -113,8 +121,8 @@ options parse_options(int count, char const* const* arguments) {
     if (result.largest < result.smallest) {
         refuse("-e", fmt::format("at least the {} bytes of -b", result.smallest), fmt::to_string(result.largest));
     }
-    if (std::ranges::find(examples::backends(), result.backend) == examples::backends().end()) {
-        refuse("--backend", fmt::format("one of {}", fmt::join(examples::backends(), ", ")),
+    if (auto const known = known_backends(); std::ranges::find(known, result.backend) == known.end()) {
+        refuse("--backend", fmt::format("one of {}", fmt::join(known, ", ")),
                examples::in_quotes(result.backend));
     }
     if (result.ranks_per_node == 0) {

@@ -13,6 +13,7 @@
 #include <mpi.h>
 #endif
 
+#include "devices.hpp"
 #include "examples/support/payload.hpp"
 
 namespace evenkeel::perf {
@@ -140,6 +141,10 @@ double timing::over(timing const& rival) const {
 std::vector<timing> time_exchange(comm::communicator& world, comm::hierarchy& ways, pair_traffic const& all,
                                   options const& options) {
     blocks mine{world.rank(), all};
+    device_mirror const there{options.backend, mine.out, mine.in};
+    auto sends = mine.sends;
+    auto receives = mine.receives;
+    there.take_over(sends, receives);
     std::vector<timing> result;
     std::vector<std::function<void()>> calls;
     for (auto const& name : options.subjects) {
@@ -156,13 +161,15 @@ std::vector<timing> time_exchange(comm::communicator& world, comm::hierarchy& wa
             one.algorithm = name_of(ways.choose(all));
         }
         calls.emplace_back(
-            [&, algorithm] { ways.exchange(all, mine.sends, mine.receives, {.algorithm = algorithm}).wait(patience); });
+            [&, algorithm] { ways.exchange(all, sends, receives, {.algorithm = algorithm}).wait(patience); });
         result.push_back(one);
     }
     for (std::size_t s = 0; s < calls.size(); ++s) {
         mine.forget();
+        there.load();
         calls[s]();
         if (options.check) {
+            there.fetch();
             result[s].wrong = over_ranks(world, mine.wrong(world.rank()), std::plus<>{});
         }
         for (std::size_t time = 1; time < options.warmup; ++time) {
