@@ -87,7 +87,7 @@ class padded_rebalance_workspace {
 /// @param length    Projects a sample to its length. Default: the sample is its length.
 /// @throws std::invalid_argument  if arguments do not belong together, a length is negative or not a number, or an
 ///                                option makes no sense.
-/// @throws std::overflow_error    if a weight, the load of a rank, the sum of these or of bytes does not fit into 64 bits.
+/// @throws std::overflow_error    if a weight, the load of a rank, the sum of these or of bytes exceeds 64 bits.
 /// @complexity O(n log(nodes)) for each of about 12 allowances, then at most `options.effort` steps per sample; n calls
 ///             of `length`.
 template <std::ranges::input_range Samples, padded_model Model, length_of<Samples> Length = std::identity>
