@@ -33,10 +33,22 @@ list(JOIN others ":" others)
 add_test(NAME comm.nccl_sequence COMMAND evenkeel_nccl_tests --gtest_brief=1 "--gtest_filter=-${others}")
 set_tests_properties(comm.nccl_sequence PROPERTIES LABELS comm)
 
-# The backend itself, linked with NCCL, starts without a driver and says what is missing.
+# The backends themselves, linked with NCCL: without a driver they start and say what is missing.
 if(TARGET evenkeel::comm_nccl)
     add_executable(evenkeel_nccl_probe device/probe.cpp)
-    target_link_libraries(evenkeel_nccl_probe PRIVATE evenkeel::comm_nccl CUDA::cudart evenkeel_warnings)
-    add_test(NAME comm.nccl_probe COMMAND evenkeel_nccl_probe)
-    set_tests_properties(comm.nccl_probe PROPERTIES LABELS "comm;gpu" SKIP_RETURN_CODE 77 PROCESSORS 1)
+    add_executable(evenkeel_device_pack device/pack.cpp)
+    target_include_directories(evenkeel_device_pack PRIVATE "${PROJECT_SOURCE_DIR}/comm/src")
+    # The tests of comm on one GPU, its ranks threads that share it.
+    add_executable(evenkeel_device_tests device/main.cpp
+        comm/nccl_memory_test.cpp comm/communicator_exchange_test.cpp comm/communicator_faults_test.cpp
+        comm/communicator_gather_test.cpp comm/communicator_split_test.cpp comm/pending_test.cpp
+        comm/all_to_all_test.cpp comm/hierarchy_test.cpp)
+    target_compile_definitions(evenkeel_device_tests PRIVATE EVENKEEL_TEST_DEVICE)
+    target_link_libraries(evenkeel_device_tests PRIVATE evenkeel_test_support)
+    set_target_properties(evenkeel_device_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+    foreach(program nccl_probe device_pack device_tests)
+        target_link_libraries(evenkeel_${program} PRIVATE evenkeel::comm_nccl CUDA::cudart evenkeel_warnings)
+        add_test(NAME comm.${program} COMMAND evenkeel_${program})
+        set_tests_properties(comm.${program} PROPERTIES LABELS "comm;gpu" SKIP_RETURN_CODE 77 PROCESSORS 1)
+    endforeach()
 endif()

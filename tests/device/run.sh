@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# All that needs a GPU, in one go, under five minutes: builds with the NCCL backend, runs the tests labelled `gpu`, then
-# several NCCL processes on the one card, which NCCL does not promise to support, behind a hard timeout.
+# All that needs a GPU, in one go, under five minutes: builds with the NCCL backend for the card, then runs
+#   - the tests of comm with 8 ranks and fewer that share the card (loopback), and on device memory,
+#   - real NCCL with one rank,
+#   - evenkeel_perf with 8 ranks that share the card, on device memory,
+#   - packing beside one copy of as many bytes,
+#   - several NCCL processes on the one card, which NCCL does not promise to support, behind a hard timeout.
 #
 #     tests/device/run.sh [FOLDER]      writes FOLDER/device.json and prints a table; FOLDER is build/device if not given
 set -uo pipefail
@@ -13,29 +17,43 @@ if [[ -z $card ]]; then
     echo "no GPU: nothing was run"
     exit 77
 fi
-cmake -S "$root" --preset cuda >"$folder/configure.log" && cmake --build "$root/build/cuda" -j \
-    --target evenkeel_nccl_probe >"$folder/build.log" || { tail "$folder/configure.log" "$folder/build.log"; exit 1; }
-probe=$root/build/cuda/tests/evenkeel_nccl_probe
+architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
+build=$folder/cuda
+cmake -S "$root" --preset cuda -B "$build" -D EVENKEEL_CUDA_ARCHITECTURES="$architecture" -D EVENKEEL_EXAMPLES=OFF \
+    -D EVENKEEL_MPI=OFF >"$folder/configure.log" && cmake --build "$build" -j "$(nproc)" \
+    --target evenkeel_nccl_probe evenkeel_device_tests evenkeel_device_pack evenkeel_perf \
+    >"$folder/build.log" ||
+    { tail "$folder/configure.log" "$folder/build.log"; exit 1; }
+probe=$build/tests/evenkeel_nccl_probe
 
 result() { if [[ $1 -eq 0 ]]; then echo right; elif [[ $1 -eq 124 || $1 -eq 137 ]]; then echo "timed out"; else echo "failed ($1)"; fi; }
 
+timeout -k 5 100 "$build/tests/evenkeel_device_tests" --gtest_brief=1 >"$folder/loopback.log" 2>&1
+loopback=$?
 timeout -k 5 60 "$probe" >"$folder/one.log" 2>&1
 one=$?
+timeout -k 5 60 "$build/tests/evenkeel_device_pack" "$folder/pack.json" | tee "$folder/pack.log"
+pack=${PIPESTATUS[0]}
+timeout -k 5 40 "$build/bench/evenkeel_perf/evenkeel_perf" --backend loopback --ranks 8 --ranks-per-node 4 \
+    -b 64K -e 64M -f 32 --measure 0 --json "$folder/perf.json" | tee "$folder/perf.log"
+perf=${PIPESTATUS[0]}
 # Every process counts as a host of its own, so they meet over sockets.
 several=0
 rm -f "$folder/id"
 processes=()
 for rank in 0 1; do
     NCCL_HOSTID=evenkeel$rank NCCL_NET=Socket NCCL_SOCKET_IFNAME=lo NCCL_MAX_CTAS=2 \
-        timeout -k 5 90 "$probe" 2 $rank "$folder/id" >"$folder/several.$rank.log" 2>&1 &
+        timeout -k 5 60 "$probe" 2 $rank "$folder/id" >"$folder/several.$rank.log" 2>&1 &
     processes+=($!)
 done
 for process in "${processes[@]}"; do
     wait "$process" || several=$?
 done
-printf '%-44s %s\n' "card" "$card" "one rank over NCCL" "$(result $one)" \
+printf '%-44s %s\n' "card" "$card" "loopback, up to 8 ranks" "$(result $loopback)" "one rank over NCCL" "$(result $one)" \
+    "evenkeel_perf, 8 ranks over loopback" "$(result "$perf")" \
+    "packing, 4 KiB and more at >= 0.8 of one copy" "$(result "$pack")" \
     "two NCCL processes on one card, over sockets" "$(result $several)"
-printf '{"card": "%s", "one_rank": "%s", "two_processes_on_one_card": "%s"}\n' "$card" "$(result $one)" \
-    "$(result $several)" >"$folder/device.json"
+printf '{"card": "%s", "loopback": "%s", "one_rank": "%s", "perf": "%s", "packing": "%s", "two_processes_on_one_card": "%s"}\n' "$card" \
+    "$(result $loopback)" "$(result $one)" "$(result "$perf")" "$(result "$pack")" "$(result $several)" >"$folder/device.json"
 # Whether two processes may share a card is NCCL's business, not a fault of this library.
-exit $one
+exit $((loopback || one || perf || pack))

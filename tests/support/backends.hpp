@@ -18,7 +18,7 @@
 #ifdef EVENKEEL_TEST_MPI
 #include "tests/support/mpi_backend.hpp"
 #endif
-#ifdef EVENKEEL_TEST_NCCL
+#if defined(EVENKEEL_TEST_NCCL) || defined(EVENKEEL_TEST_DEVICE)
 #include "tests/support/nccl_backend.hpp"
 #endif
 
@@ -44,6 +44,8 @@ struct threads {
 
 #if defined(EVENKEEL_TEST_NCCL)
 using backends = testing::Types<nccl_sequence, nccl_beside_threads, loopback>;
+#elif defined(EVENKEEL_TEST_DEVICE)
+using backends = testing::Types<loopback>;
 #elif defined(EVENKEEL_TEST_MPI)
 using backends = testing::Types<threads, mpi>;
 #else
