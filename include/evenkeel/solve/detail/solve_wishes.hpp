@@ -69,8 +69,8 @@ class wish_solver {
             found.best = problem.score_of(own_->held);
         }
         if (found.best.violation > 0 || found.best.busiest > goal) {
-            // From scratch, the first target is worth half of the effort.
-            found = own_->searching(problem, goal, own_->rank_of, steps_for(items, *options_), 2);
+            // As many steps as without wishes, and all of the batch counts.
+            found = own_->searching(problem, goal, own_->rank_of, steps_for(items * 7 / 4, *options_));
         }
         auto const [best, complete] = found;
         if (best.violation > 0) {

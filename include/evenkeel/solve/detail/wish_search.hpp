@@ -35,9 +35,8 @@ class wish_search {
     };
 
     /// @param rank_of  The placement to start from; improved where possible.
-    /// @param shares   A target that is missed may take one in so many of the steps.
     outcome operator()(wish_problem const& problem, std::uint64_t goal, std::span<std::uint32_t> rank_of,
-                       step_budget steps, std::uint64_t shares = 4) {
+                       step_budget steps) {
         ranks_.reset(problem, rank_of);
         outcome result{.best = problem.score_of(ranks_.all()), .complete = false};
         if (result.best.violation > 0) {
@@ -54,7 +53,7 @@ class wish_search {
             }
             ranks_.reset(problem, rank_of);
         }
-        improve(problem, goal, result.best, rank_of, steps, shares);
+        improve(problem, goal, result.best, rank_of, steps);
         return result;
     }
 
@@ -70,8 +69,8 @@ class wish_search {
     }
 
     void improve(wish_problem const& problem, std::uint64_t goal, wish_problem::score& best,
-                 std::span<std::uint32_t> rank_of, step_budget& steps, std::uint64_t shares) {
-        std::uint64_t const share = steps.left() / shares;
+                 std::span<std::uint32_t> rank_of, step_budget& steps) {
+        std::uint64_t const share = steps.left() / 4;
         std::uint64_t missed = goal - std::min<std::uint64_t>(goal, 1);
         bool last = false;
         for (std::size_t turn = 0; best.busiest > goal && !last && !steps.exhausted(); ++turn) {
