@@ -17,8 +17,11 @@ namespace {
 /// The root's; no child has it but by a chance of 2^-64.
 constexpr std::uint64_t root_context = 0;
 
-/// Both ends of a shipment then have a piece to work on.
-constexpr std::size_t most_pieces_out = 2;
+/// Both ends of a shipment then have pieces to work on, and the link between them does not run dry.
+constexpr std::size_t most_pieces_out = 4;
+
+/// What is read out of the memory of a neighbour at a time.
+constexpr std::size_t fetch_bytes = std::size_t{1} << 18U;
 
 /// An answer that is near comes soonest to who asks for it all the time; one that is far should cost nothing.
 constexpr unsigned impatient = 200;
@@ -186,7 +189,7 @@ bool process::fetch_on() {
     }
     // A piece at a time, so that other things happen in between.
     auto& one = fetches_.front();
-    auto const piece = one.target.first(std::min(piece_bytes_, one.target.size()));
+    auto const piece = one.target.first(std::min(fetch_bytes, one.target.size()));
     bool const there = neighbours_.read(one.process, one.source.address, piece);
     one.source.address += piece.size();
     one.target = one.target.subspan(piece.size());
