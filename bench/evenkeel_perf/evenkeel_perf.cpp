@@ -89,7 +89,8 @@ bool run(examples::processes& all, perf::options const& options) {
             auto const& costs = ways.costs();
             examples::print(fmt::format(
                 "# {} ranks, {} per node, backend {}; links: {} ns per message inside, {} between and {} per hop, "
-                "{} ps per byte inside, {} between, {} cards per node\n#{:>13} {:>10} {:>20} {:>12} {:>9} {:>9} {:>7}\n",
+                "{} ps per byte inside, {} between, {} cards per node\n"
+                "#{:>13} {:>10} {:>20} {:>12} {:>9} {:>9} {:>7}\n",
                 options.ranks, options.ranks_per_node, options.backend, costs.inside_ns_per_message,
                 costs.between_ns_per_message, costs.between_ns_per_hop, costs.inside_ps_per_byte,
                 costs.between_ps_per_byte, costs.cards_per_node, "size(B)", "messages", "algorithm", "time(us)",
