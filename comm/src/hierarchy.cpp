@@ -136,8 +136,8 @@ bool same_places(std::span<Message const> one, std::span<Message const> other) {
     });
 }
 
-/// How an exchange goes, worked out. A trainer whose batches are padded repeats itself: the same exchange out of the same
-/// buffers goes as it did.
+/// How an exchange goes, worked out. A trainer whose batches are padded repeats itself: the same exchange out of the
+/// same buffers goes as it did.
 struct route {
     exchange_algorithm wanted{};
     pair_traffic traffic;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Measures exchanges on one host and over emulated hosts and judges them: beside MPI_Alltoallv, what the links have
-# counted against what was predicted, time against the rate, algorithm against algorithm, all in turns and by the median;
-# and packing beside memcpy. Needs root, Open MPI, tc and a machine that does nothing else.
+# counted against what was predicted, time against the rate, algorithm against algorithm, all in turns and by the
+# median; and packing beside memcpy. Needs root, Open MPI, tc and a machine that does nothing else.
 #
 #     measure.sh EVENKEEL_PERF [LENGTHS.csv]      about three minutes; a line per bound, status 1 if one is missed
 set -euo pipefail

@@ -13,7 +13,8 @@
 
 namespace evenkeel::test {
 
-/// Whether processes of one host reach each other without MPI (`mpi_options::meet_neighbours`), where a test does not say.
+/// Whether processes of one host reach each other without MPI (`mpi_options::meet_neighbours`), where a test does not
+/// say.
 inline bool mpi_neighbours_meet = true;
 
 /// How many processes `mpirun` has started; none where MPI is not running.

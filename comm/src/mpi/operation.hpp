@@ -40,11 +40,12 @@ struct shipment {
 /// A message that is as long as this, or shorter, travels with what its sender states, for a message of its own would
 /// cost more than these bytes. It is put in its place when all ranks have agreed, as the others are sent.
 inline constexpr std::size_t most_early_bytes = 4096;
-/// Likewise to a neighbour: fetching a message from the memory of its sender costs more than copying so few bytes twice.
+/// Likewise to a neighbour: fetching a message from the memory of its sender costs more than copying so few bytes
+/// twice.
 inline constexpr std::size_t most_near_bytes = 16384;
 
-/// What stands before each such message. A longer one for a neighbour is offered: instead of its bytes stands where they
-/// are in the memory of its sender, and the receiver fetches them when all ranks have agreed.
+/// What stands before each such message. A longer one for a neighbour is offered: instead of its bytes stands where
+/// they are in the memory of its sender, and the receiver fetches them when all ranks have agreed.
 struct early_label {
     std::uint32_t to = 0;
     std::uint32_t offered = 0;  ///< 1: it is

@@ -57,8 +57,8 @@ struct prediction {
     std::vector<std::uint64_t> received_by_nodes;  ///< from other nodes
     std::uint64_t nanoseconds = 0;
 
-    /// The bytes of the busiest rank between nodes, in its busier direction: what an exchange takes at least, where each
-    /// rank has a network card of its own.
+    /// The bytes of the busiest rank between nodes, in its busier direction: what an exchange takes at least, where
+    /// each rank has a network card of its own.
     [[nodiscard]] std::uint64_t busiest_between() const noexcept {
         std::uint64_t most = 0;
         for (auto const& rank : of_ranks) {
@@ -129,9 +129,9 @@ namespace detail {
 ///     flat.sent_by_nodes[0];   // bytes that leave node 0
 ///
 /// The hops follow each other. In each, the ranks that take part wait for each other, all of them, those of a node, or
-/// those of a rail, with one message per pair, which carries the bytes for that rank or says that there are none. Then the
-/// bytes of the busiest link take its time per byte. Bytes are exact and depend on the costs in no way, the time is a
-/// model.
+/// those of a rail, with one message per pair, which carries the bytes for that rank or says that there are none. Then
+/// the bytes of the busiest link take its time per byte. Bytes are exact and depend on the costs in no way, the time is
+/// a model.
 ///
 /// @throws std::invalid_argument  as `passages_of`.
 /// @throws std::overflow_error    if a time does not fit into 64 bits.
@@ -216,7 +216,8 @@ namespace detail {
     return result;
 }
 
-/// The algorithm that should be fastest: what `automatic` stands for. The first of flat, two_hop and spread among equals.
+/// The algorithm that should be fastest: what `automatic` stands for. The first of flat, two_hop and spread among
+/// equals.
 ///
 /// @throws as `predict`.
 [[nodiscard]] inline exchange_algorithm fastest_algorithm(pair_traffic const& traffic, topology const& topology,

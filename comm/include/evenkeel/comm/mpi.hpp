@@ -14,12 +14,12 @@ namespace evenkeel::comm {
 
 /// How the MPI backend works.
 struct mpi_options {
-    /// The most bytes of a caller that one MPI message carries, between 1 and 2^30: longer ones are sent in pieces. A piece
-    /// should leave without its receiver's help: over TCP, Open MPI does so up to 64 KiB.
+    /// The most bytes of a caller that one MPI message carries, between 1 and 2^30: longer ones are sent in pieces. A
+    /// piece should leave without its receiver's help: over TCP, Open MPI does so up to 64 KiB.
     std::size_t piece_bytes = std::size_t{3} << 14U;
-    /// Whether processes on one host reach each other without MPI: through shared memory, and long messages are read out
-    /// of their sender's memory, which saves copies and waits without a processor. Pairs that do not both want it, or that
-    /// the system keeps apart (another user, a container without `process_vm_readv`), use MPI.
+    /// Whether processes on one host reach each other without MPI: through shared memory, and long messages are read
+    /// out of their sender's memory, which saves copies and waits without a processor. Pairs that do not both want it,
+    /// or that the system keeps apart (another user, a container without `process_vm_readv`), use MPI.
     bool meet_neighbours = true;
 };
 
@@ -38,10 +38,10 @@ struct mpi_options {
 ///
 /// Bytes move while a rank is inside a call, above all in `wait`; there is no thread behind it. MPI is only handed
 /// memory of the communicator's own, to which and from which pieces are copied in these calls: a transfer that failed
-/// or was dropped leaves nothing behind that could touch the caller's buffers. Nor do neighbours on a host: the receiver
-/// copies, in calls of its own and once all ranks agree, and what it has read counts only if its sender still waited
-/// then. What MPI cannot take back is a send that a dead or stalled process has not received: that memory, at most four
-/// pieces per message, is never freed. Whether `MPI_Finalize` returns without that process is up to MPI.
+/// or was dropped leaves nothing behind that could touch the caller's buffers. Nor do neighbours on a host: the
+/// receiver copies, in calls of its own and once all ranks agree, and what it has read counts only if its sender still
+/// waited then. What MPI cannot take back is a send that a dead or stalled process has not received: that memory, at
+/// most four pieces per message, is never freed. Whether `MPI_Finalize` returns without that process is up to MPI.
 ///
 /// Only one thread of the process may be inside MPI at a time, which includes the calls of a communicator.
 ///
