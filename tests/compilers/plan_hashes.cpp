@@ -156,6 +156,7 @@ void print_moves(suite const& suite) {
     fingerprint total;
     fingerprint busiest;
     fingerprint sends;
+    fingerprint padded;
     for (auto const& [lengths, ranks] : suite.of) {
         auto const even = evenkeel::balance(lengths, ranks, evenkeel::linear_cost{});
         std::vector<std::size_t> drawn(ranks.value, lengths.size() / ranks.value);
@@ -165,6 +166,11 @@ void print_moves(suite const& suite) {
         std::vector<std::uint64_t> bytes;
         for (auto const length : lengths) {
             bytes.push_back(length % 4096);
+        }
+        for (double const tolerance : {0.0, 0.07}) {
+            add_plan(padded, [&, &of = lengths] {
+                return rebalance(of, home, cluster, evenkeel::padded_cost{}, {.tolerance = tolerance, .bytes = bytes});
+            });
         }
         total.add(relabel(even.plan, home, cluster, bytes).plan);
         auto const kept =
@@ -181,6 +187,7 @@ void print_moves(suite const& suite) {
     print(std::string{suite.name} + " relabel for total", total);
     print(std::string{suite.name} + " relabel for busiest", busiest);
     print(std::string{suite.name} + " sends", sends);
+    print(std::string{suite.name} + " rebalance padded", padded);
 }
 
 evenkeel::submodule tower(std::string name, std::size_t hidden, double parameters, double tokens) {
