@@ -340,6 +340,20 @@ TEST(rebalance_law, holds_its_promises_for_batches_of_all_kinds) {
     }
 }
 
+TEST(rebalance_law, mostly_stays_at_home_with_a_handful_of_samples_that_weigh_about_the_same) {
+    std::size_t from_scratch = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        auto lengths = test::mixed_batch(seed, 16, 8).lengths;
+        for (auto& length : lengths) {
+            length = 1000 + length % 500;
+        }
+        auto const kept = rebalance(lengths, home_layout(counts(16, 8)), uniform_topology({16}, {4}), linear_cost{},
+                                    {.effort = 2048});
+        from_scratch += kept.from_scratch ? 1U : 0U;
+    }
+    EXPECT_LE(from_scratch, 3u);
+}
+
 TEST(rebalance_law, is_close_to_the_fewest_bytes_with_many_samples_per_rank) {
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         auto const [lengths, ranks] = test::mixed_batch(seed, 64, 40);

@@ -105,10 +105,16 @@ class node_level {
                 return true;
             }
         }
-        auto const swap = market_.find_swap(list_, excess, excess, steps);
         std::uint64_t const dear = least + std::max(least / 4, items.proportional ? target_ / 50 : 0);
         bool const light = choose_light(leaving, excess, market_.most_room(), steps);
         std::uint64_t const cost = light ? choice_.cost() : any_cost;
+        // An exchange moves the excess, and what comes back twice.
+        bool const dense = items.proportional && list_.size() > 16 * state_->ranks().size(node);
+        std::uint64_t const of_swap = dense ? excess + 2 * items.weight(items.size() - 1) : 0;
+        if (light && cost <= std::min(of_swap, dear) && ship(node)) {
+            return true;
+        }
+        auto const swap = market_.find_swap(list_, excess, excess, steps);
         if (swap && swap->swap.cost() <= std::min(dear, cost)) {
             market_.carry_out(node, *swap);
             return true;

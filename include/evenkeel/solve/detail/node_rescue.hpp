@@ -53,6 +53,13 @@ class node_rescue {
         failed.swap(still_);
     }
 
+    /// Exchanges between any ranks, whatever their nodes, until none exceeds the target; changes nothing if that fails.
+    bool exchange_anywhere(stay_state& state, std::uint64_t target, step_budget& steps) {
+        state_ = &state;
+        target_ = target;
+        return exchange_anywhere(steps);
+    }
+
   private:
     /// The cheapest exchange after which the node and its partner can both be evened out.
     bool loosen(std::uint32_t node, step_budget& steps) {

@@ -58,6 +58,27 @@ inline void take_batches(stay_room& room, std::uint64_t target, step_budget step
     room.staying.take_up(room.items, room.ranks, room.rank_of, target, steps);
 }
 
+/// What stays at home at a looser target is often a few exchanges away from the target itself.
+inline bool approach(stay_room& room, stay_task const& task, std::uint64_t target, std::uint64_t all_steps) {
+    for (double const factor : {3.0, 10.0, 30.0}) {
+        std::uint64_t const loose = goal_of(target, factor * std::max(task.tolerance, 1e-3));
+        if (loose == target) {
+            continue;
+        }
+        step_budget steps{all_steps / 4};
+        room.staying.start(room.items, room.ranks, loose);
+        room.staying.try_once(task.slack_tenths, steps);
+        room.staying.try_more(steps);
+        if (room.staying.found()) {
+            room.staying.finish();
+            if (room.staying.tighten(target, steps)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /// `rebalance` for a task; the result is in `room.result`.
 inline void rebalance(stay_room& room, stay_task const& task) {
     auto& items = room.items;
@@ -101,8 +122,10 @@ inline void rebalance(stay_room& room, stay_task const& task) {
                 balance_anew(room, task, bound);
             }
             target = std::max(target, room.scratch.result.quality.max_load);
-            take_batches(room, target, step_budget{all_steps});
-            room.result.from_scratch = true;
+            if (!approach(room, task, target, all_steps)) {
+                take_batches(room, target, step_budget{all_steps});
+                room.result.from_scratch = true;
+            }
         }
     }
     std::uint64_t const busiest = items.size() > 0 ? room.staying.busiest_load() : 0;

@@ -57,7 +57,7 @@ class stay_search {
         is_home_ = true;
         state_.carry(ballast);
         state_.go_home(items, ranks);
-        excess_ = excess_of_nodes();
+        excess_ = state_.excess_over(target);
         __extension__ typedef unsigned __int128 wide;
         wide const room = static_cast<wide>(target) * ranks.ranks.size();
         wide const load = std::accumulate(ballast.begin(), ballast.end(), static_cast<wide>(items.sorted.total));
@@ -111,6 +111,15 @@ class stay_search {
         }
     }
 
+    /// Goes on from what was found, to a lower target, by exchanges between any ranks; whether that is reached.
+    bool tighten(std::uint64_t target, step_budget& steps) {
+        bool const reached = rescue_.exchange_anywhere(state_, target, steps);
+        if (reached) {
+            homing_(state_, target, steps);
+        }
+        return reached;
+    }
+
     /// Starts from another placement, all of whose ranks are at the target or below, and brings home what can come.
     void take_up(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t const> rank_of,
                  std::uint64_t target, step_budget& steps) {
@@ -126,23 +135,6 @@ class stay_search {
     /// What needs no improvement; where bytes are no multiple of the weight, there is no such quick bound.
     [[nodiscard]] std::uint64_t enough() const noexcept {
         return items_->proportional ? excess_.weight + excess_.weight / 50 : 0;
-    }
-
-    struct node_excess {
-        std::uint64_t weight = 0;
-        std::uint64_t nodes = 0;
-    };
-
-    /// What nodes have above what their ranks may have, and how many nodes these are.
-    [[nodiscard]] node_excess excess_of_nodes() const noexcept {
-        node_excess result;
-        for (std::uint32_t node = 0; node < state_.ranks().nodes(); ++node) {
-            std::uint64_t const whole = state_.room_for(node, target_);
-            std::uint64_t const load = state_.nodes().load(node);
-            result.weight += load - std::min(load, whole);
-            result.nodes += load > whole ? 1U : 0U;
-        }
-        return result;
     }
 
     /// Gives the nodes shares of the slack to keep, one share after the other, and sorts these by what that costs.
@@ -231,7 +223,7 @@ class stay_search {
     stay_items const* items_ = nullptr;
     node_ranks const* ranks_ = nullptr;
     std::uint64_t target_ = 0;
-    node_excess excess_;
+    stay_state::node_excess excess_;
     std::uint64_t slack_of_node_ = 0;
     std::uint64_t fewest_ = 0;  ///< what the best placement so far costs
     bool is_best_ = false;      ///< whether that is the one at hand

@@ -85,6 +85,23 @@ class stay_state {
                (ballast_.empty() ? 0 : ballast_of_nodes_[node]);
     }
 
+    struct node_excess {
+        std::uint64_t weight = 0;
+        std::uint64_t nodes = 0;
+    };
+
+    /// What nodes have above what their ranks may have, and how many nodes these are.
+    [[nodiscard]] node_excess excess_over(std::uint64_t target) const noexcept {
+        node_excess result;
+        for (std::uint32_t node = 0; node < ranks_->nodes(); ++node) {
+            std::uint64_t const whole = room_for(node, target);
+            std::uint64_t const load = nodes_.load(node);
+            result.weight += load - std::min(load, whole);
+            result.nodes += load > whole ? 1U : 0U;
+        }
+        return result;
+    }
+
     [[nodiscard]] std::uint64_t busiest_load() const noexcept {
         return *std::max_element(rank_loads_.begin(), rank_loads_.end());
     }
