@@ -25,7 +25,7 @@ namespace evenkeel::detail {
 class exact_finish {
   public:
     void reserve(std::size_t items, std::size_t ranks) {
-        items_.reserve(std::min(items, per_rank * ranks));
+        items_.reserve(std::min(items, 4 * ranks));
         order_.reserve(ranks);
     }
 
@@ -36,6 +36,8 @@ class exact_finish {
     void operator()(std::span<std::uint64_t const> weights, std::uint64_t total, std::uint64_t target,
                     std::span<std::uint64_t> loads, std::span<std::uint32_t> rank_of, step_budget& steps) {
         std::size_t const ranks = loads.size();
+        // Among many items the lightest are finer.
+        std::size_t const per_rank = weights.size() < 16 * ranks ? 4 : 3;
         auto const first = static_cast<std::uint32_t>(weights.size() - std::min(weights.size(), per_rank * ranks));
         for (std::size_t item = first; item < weights.size(); ++item) {
             loads[rank_of[item]] -= weights[item];
@@ -59,7 +61,6 @@ class exact_finish {
     }
 
   private:
-    static constexpr std::size_t per_rank = 3;
     static constexpr unsigned digit_bits = 9;
 
     /// Most room first, as far as the leading bits of the room tell.
