@@ -66,13 +66,12 @@ class padded_homing {
         return bound_ / std::max<std::uint32_t>(counts_[rank], 1);
     }
 
-    /// Lets the items that are away come to the ranks where they are wanted, most bytes first, as long as some can.
+    /// Lets the items that are away come to the ranks where they are wanted, most bytes first, as long as many do.
     template <class IsAway, class Wanted, class IsHome>
     void sweep(IsAway is_away, Wanted wanted, IsHome is_home) {
         constexpr std::size_t most_sweeps = 8;
-        bool improved = true;
-        for (std::size_t turn = 0; turn < most_sweeps && improved && !steps_->exhausted(); ++turn) {
-            improved = false;
+        bool worthwhile = true;
+        for (std::size_t turn = 0; turn < most_sweeps && worthwhile && !steps_->exhausted(); ++turn) {
             away_.clear();
             for (std::uint32_t item = 0; item < items_->size(); ++item) {
                 if (is_away(item) && items_->bytes_of(item) > 0) {
@@ -85,11 +84,14 @@ class padded_homing {
                                                                       : a < b;
                 });
             }
+            std::size_t came = 0;
             for (auto const item : away_) {
                 if (is_away(item) && !steps_->exhausted()) {
-                    improved = come_alone(item, wanted(item)) || exchange(item, wanted(item), is_home) || improved;
+                    came += come_alone(item, wanted(item)) || exchange(item, wanted(item), is_home) ? 1U : 0U;
                 }
             }
+            // The last few are as much work as the many before them.
+            worthwhile = came > away_.size() / 32;
         }
     }
 
