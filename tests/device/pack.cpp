@@ -3,8 +3,8 @@
 //
 //     pack [FILE]      256 MiB in samples of several sizes; FILE gets the rows as JSON
 //
-// Status 0 if every byte is right and samples of 4 KiB and more are packed at 0.8 times the speed of the one copy, 77 and
-// a reason where there is no GPU.
+// Status 0 if every byte is right and samples of 4 KiB and more are packed at 0.8 times the speed of the one copy, 77
+// and a reason where there is no GPU.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -101,7 +101,8 @@ row measure(std::size_t sample, std::size_t total) {
         result.wrong += right ? 0 : 1;
     }
 
-    auto* const list = reinterpret_cast<comm::nccl::device_copy*>(device_memory(count * sizeof(comm::nccl::device_copy)));
+    auto* const list =
+        reinterpret_cast<comm::nccl::device_copy*>(device_memory(count * sizeof(comm::nccl::device_copy)));
     static_assert(sizeof(comm::nccl::device_copy) == sizeof(comm::local_copy));
     require(cudaMemcpy(list, copies.data(), count * sizeof(comm::nccl::device_copy), cudaMemcpyHostToDevice));
     std::size_t scratch_bytes = 0;
@@ -109,10 +110,10 @@ row measure(std::size_t sample, std::size_t total) {
     auto* const scratch = device_memory(scratch_bytes);
     result.packing =
         median_of(stream, [&] { require(comm::nccl::copy_batch(list, count, scratch, scratch_bytes, stream)); });
-    result.one_copy =
-        median_of(stream, [&] { require(cudaMemcpyAsync(to, from, count * sample, cudaMemcpyDeviceToDevice, stream)); });
-    for (void* memory : {static_cast<void*>(from), static_cast<void*>(to), static_cast<void*>(list),
-                         static_cast<void*>(scratch)}) {
+    result.one_copy = median_of(
+        stream, [&] { require(cudaMemcpyAsync(to, from, count * sample, cudaMemcpyDeviceToDevice, stream)); });
+    for (void* memory :
+         {static_cast<void*>(from), static_cast<void*>(to), static_cast<void*>(list), static_cast<void*>(scratch)}) {
         require(cudaFree(memory));
     }
     require(cudaStreamDestroy(stream));

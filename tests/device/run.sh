@@ -26,13 +26,19 @@ cmake -S "$root" --preset cuda -B "$build" -D EVENKEEL_CUDA_ARCHITECTURES="$arch
     { tail "$folder/configure.log" "$folder/build.log"; exit 1; }
 probe=$build/tests/evenkeel_nccl_probe
 
-result() { if [[ $1 -eq 0 ]]; then echo right; elif [[ $1 -eq 124 || $1 -eq 137 ]]; then echo "timed out"; else echo "failed ($1)"; fi; }
+result() {
+    case $1 in
+        0) echo right ;;
+        124 | 137) echo "timed out" ;;
+        *) echo "failed ($1)" ;;
+    esac
+}
 
-timeout -k 5 100 "$build/tests/evenkeel_device_tests" --gtest_brief=1 >"$folder/loopback.log" 2>&1
+timeout -k 5 80 "$build/tests/evenkeel_device_tests" --gtest_brief=1 >"$folder/loopback.log" 2>&1
 loopback=$?
-timeout -k 5 60 "$probe" >"$folder/one.log" 2>&1
+timeout -k 5 30 "$probe" >"$folder/one.log" 2>&1
 one=$?
-timeout -k 5 60 "$build/tests/evenkeel_device_pack" "$folder/pack.json" | tee "$folder/pack.log"
+timeout -k 5 40 "$build/tests/evenkeel_device_pack" "$folder/pack.json" | tee "$folder/pack.log"
 pack=${PIPESTATUS[0]}
 timeout -k 5 40 "$build/bench/evenkeel_perf/evenkeel_perf" --backend loopback --ranks 8 --ranks-per-node 4 \
     -b 64K -e 64M -f 32 --measure 0 --json "$folder/perf.json" | tee "$folder/perf.log"
@@ -43,17 +49,20 @@ rm -f "$folder/id"
 processes=()
 for rank in 0 1; do
     NCCL_HOSTID=evenkeel$rank NCCL_NET=Socket NCCL_SOCKET_IFNAME=lo NCCL_MAX_CTAS=2 \
-        timeout -k 5 60 "$probe" 2 $rank "$folder/id" >"$folder/several.$rank.log" 2>&1 &
+        timeout -k 5 40 "$probe" 2 $rank "$folder/id" >"$folder/several.$rank.log" 2>&1 &
     processes+=($!)
 done
 for process in "${processes[@]}"; do
     wait "$process" || several=$?
 done
-printf '%-44s %s\n' "card" "$card" "loopback, up to 8 ranks" "$(result $loopback)" "one rank over NCCL" "$(result $one)" \
-    "evenkeel_perf, 8 ranks over loopback" "$(result "$perf")" \
-    "packing, 4 KiB and more at >= 0.8 of one copy" "$(result "$pack")" \
-    "two NCCL processes on one card, over sockets" "$(result $several)"
-printf '{"card": "%s", "loopback": "%s", "one_rank": "%s", "perf": "%s", "packing": "%s", "two_processes_on_one_card": "%s"}\n' "$card" \
-    "$(result $loopback)" "$(result $one)" "$(result "$perf")" "$(result "$pack")" "$(result $several)" >"$folder/device.json"
+rows=(card "$card"
+    loopback "$(result $loopback)"
+    one_rank "$(result $one)"
+    perf_over_loopback "$(result "$perf")"
+    packing "$(result "$pack")"
+    two_processes_on_one_card "$(result $several)")
+printf '%-28s %s\n' "${rows[@]}"
+json=$(printf ', "%s": "%s"' "${rows[@]}")
+echo "{${json:2}}" >"$folder/device.json"
 # Whether two processes may share a card is NCCL's business, not a fault of this library.
 exit $((loopback || one || perf || pack))

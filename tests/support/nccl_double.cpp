@@ -20,11 +20,10 @@
 #include <utility>
 #include <vector>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cuda_runtime_api.h>
 #include <nccl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "batch_copy.hpp"
-
 #include <cstdint>
 
 #include <cub/device/device_memcpy.cuh>
 #include <thrust/iterator/transform_iterator.h>
+
+#include "batch_copy.hpp"
 
 namespace evenkeel::comm::nccl {
 

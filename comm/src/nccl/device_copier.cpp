@@ -35,9 +35,8 @@ device_copier::block& device_copier::find(shelf& from, growing_buffer::where pla
         if (one->taken || !one->free.reached()) {
             continue;
         }
-        bool const better = best == nullptr || (one->size >= bytes
-                                                    ? best->size < bytes || one->size < best->size
-                                                    : best->size < bytes && one->size > best->size);
+        bool const better = best == nullptr || (one->size >= bytes ? best->size < bytes || one->size < best->size
+                                                                   : best->size < bytes && one->size > best->size);
         best = better ? one.get() : best;
     }
     if (best == nullptr) {
@@ -90,9 +89,9 @@ void device_copier::copy(std::span<local_copy const> copies, stream on) {
         require(cudaMemcpyAsync(memory, batch, count * sizeof(device_copy), cudaMemcpyDefault, handle_of(on)),
                 "cudaMemcpyAsync");
         here.free.record(handle_of(on));
-        require(copy_batch(reinterpret_cast<device_copy const*>(memory), count, memory + described, scratch,
-                           handle_of(on)),
-                "cub::DeviceMemcpy::Batched");
+        require(
+            copy_batch(reinterpret_cast<device_copy const*>(memory), count, memory + described, scratch, handle_of(on)),
+            "cub::DeviceMemcpy::Batched");
         there.free.record(handle_of(on));
     });
 }

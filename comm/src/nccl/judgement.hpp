@@ -27,7 +27,6 @@ namespace evenkeel::comm::nccl {
 [[nodiscard]] std::optional<fault> confusion_in(std::string_view operation, std::span<greeting const> all);
 
 /// The first message whose two ends do not agree. @param accounts  Of all ranks, as `account_of` gives them.
-[[nodiscard]] fault mismatch_in(std::string_view operation, std::size_t ranks,
-                                std::span<std::uint64_t const> accounts);
+[[nodiscard]] fault mismatch_in(std::string_view operation, std::size_t ranks, std::span<std::uint64_t const> accounts);
 
 }  // namespace evenkeel::comm::nccl

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <evenkeel/comm/loopback.hpp>
-
 #include <cstddef>
 #include <utility>
 
 #include <evenkeel/comm/error.hpp>
+#include <evenkeel/comm/loopback.hpp>
 #include <evenkeel/comm/threads.hpp>
 #include <evenkeel/core/errors.hpp>
 

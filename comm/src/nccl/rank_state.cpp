@@ -333,8 +333,8 @@ void rank_state::move(operation& one) {
     copy(own, one.own.data(), one.own.size(), stream);
     for (auto const& message : one.receives) {
         auto* const here = staged.next(message.bytes.size());
-        receives.push_back({on_device_memory(message.bytes.data()) ? message.bytes.data() : here, message.bytes.size(),
-                            message.peer});
+        receives.push_back(
+            {on_device_memory(message.bytes.data()) ? message.bytes.data() : here, message.bytes.size(), message.peer});
     }
     for (std::size_t rank = 0; rank < one.counts.size(); ++rank) {
         auto* const here = staged.next(one.counts[rank]);

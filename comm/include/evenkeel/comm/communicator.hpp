@@ -49,7 +49,7 @@ struct statement {
 /// from it: from then on they only throw that `comm::error`. Ranks that merely disagreed before anything moved (`statement`)
 /// can go on.
 ///
-/// Backends: `comm/threads.hpp`, `comm/mpi.hpp`, `comm/nccl.hpp`. Over nodes: `comm/hierarchy.hpp`.
+/// Backends: `comm/threads.hpp`, `comm/mpi.hpp`, `comm/nccl.hpp`, `comm/loopback.hpp`. Over nodes: `comm/hierarchy.hpp`.
 class communicator {
   public:
     communicator(communicator const&) = delete;
