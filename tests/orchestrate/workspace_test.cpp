@@ -86,7 +86,7 @@ TEST(orchestrate_workspace, allocates_nothing_from_the_second_step_on) {
 
 TEST(orchestrate_workspace, allocates_nothing_for_micro_batches) {
     orchestrate_options const options{.micro_batches = {2}, .deal = dealing::even};
-    EXPECT_EQ(allocations_of_later_steps(1, {linear_cost{}, linear_cost{}}, options), 0u);
+    EXPECT_EQ(allocations_of_later_steps(3, {linear_cost{}, linear_cost{}}, options), 0u);
 }
 
 TEST(orchestrate_workspace, does_not_show_in_the_steps_that_it_was_used_for) {

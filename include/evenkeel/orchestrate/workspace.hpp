@@ -33,14 +33,15 @@ struct step_room {
 
 }  // namespace detail
 
-/// The memory that `orchestrate` works in. From the second step of the same phases and numbers of items on, it allocates
-/// nothing, unless plans are given, or made from scratch where staying home failed.
+/// The memory that `orchestrate` works in. From the second step of the same phases and numbers of items on, it
+/// allocates nothing, unless plans are given, or made from scratch where staying home failed. Phases with fewer than 14
+/// items per rank may need more memory than any step before, and ever more seldom do.
 ///
 ///     evenkeel::orchestrate_workspace space;                                          // lives as long as training
 ///     auto const& step = evenkeel::orchestrate(space, samples, phases, cluster);      // valid until the next use
 ///
-/// Results do not depend on what a workspace was used for before. It belongs to one thread at a time, and is too large for
-/// some threads' stacks.
+/// Results do not depend on what a workspace was used for before. It belongs to one thread at a time, and is too large
+/// for some threads' stacks.
 class orchestrate_workspace {
   public:
     /// For `orchestrate`.

@@ -14,6 +14,7 @@
 #include <evenkeel/orchestrate/detail/group_view.hpp>
 #include <evenkeel/orchestrate/detail/phase_planner.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
+#include <evenkeel/orchestrate/detail/rank_assessor.hpp>
 #include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/options.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
@@ -166,7 +167,7 @@ class joint_choice {
         auto const& phase = problem.phases[number];
         if (phase.given) {
             // The ranks stand in `chosen` already; what is left to say is how even they are.
-            planner_.assess(task_, phase, chosen.rank_of, answer_);
+            assess_(task_, phase, chosen.rank_of, answer_);
         } else {
             planner_(task_, phase, views_[number], tolerance_of(phase, options.micro_batches), answer_);
             if (task_.size() == chosen.rank_of.size()) {
@@ -228,6 +229,7 @@ class joint_choice {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> shares_;  ///< of a sample: rank and bytes of each unit
     phase_task task_;
     phase_planner planner_;
+    rank_assessor assess_;
     phase_answer answer_;
 };
 

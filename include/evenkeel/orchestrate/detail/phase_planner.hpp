@@ -7,17 +7,16 @@
 #include <span>
 #include <vector>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/plan.hpp>
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/cost/linear.hpp>
 #include <evenkeel/cost/padded.hpp>
-#include <evenkeel/orchestrate/detail/bound_space.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
 #include <evenkeel/orchestrate/detail/polish.hpp>
+#include <evenkeel/orchestrate/detail/sparse_nodes.hpp>
 #include <evenkeel/orchestrate/detail/whole_samples.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/place/relabel.hpp>
@@ -54,41 +53,7 @@ class phase_planner {
         }
     }
 
-    /// How even ranks are that were chosen elsewhere.
-    ///
-    /// @param rank_of  Of all items of the phase.
-    void assess(phase_task const& task, phase const& phase, std::span<std::uint32_t const> rank_of,
-                phase_answer& answer) {
-        rank_count const ranks = phase.group.ranks();
-        loads_.assign(ranks.value, {});
-        std::uint64_t total = 0;
-        for (std::size_t at = 0; at < task.size(); ++at) {
-            auto& load = loads_[rank_of[task.item(at)]];
-            std::uint64_t const padded = task.padded.empty() ? 0 : task.padded[at];
-            // Sums of what is not padded were checked when the batch was read.
-            total = checked_add(total, task.weights[at], "orchestrate: the total load");
-            load.packed += task.weights[at] - padded;
-            load.longest = std::max(load.longest, padded);
-            load.count += task.weights[at] > 0 ? 1U : 0U;
-        }
-        answer.quality = {.lower_bound = bound_(task.weights, ranks), .ranks = ranks};
-        for (auto const& load : loads_) {
-            constexpr auto what = "orchestrate: the padded load of a rank";
-            std::uint64_t const sum = checked_add(load.packed, checked_multiply(load.count, load.longest, what), what);
-            answer.quality.max_load = std::max(answer.quality.max_load, sum);
-            answer.quality.total_load = checked_add(answer.quality.total_load, sum, "orchestrate: the total load");
-        }
-        answer.from_scratch = false;
-    }
-
   private:
-    /// What a rank has of a phase that pads.
-    struct padded_rank {
-        std::uint64_t packed = 0;
-        std::uint64_t longest = 0;
-        std::uint64_t count = 0;
-    };
-
     balanced const& balance_anew(phase_task const& task, phase const& phase, rank_count ranks, double tolerance) {
         balance_options const options{.tolerance = tolerance, .effort = phase.effort};
         if (!phase.cost.pads()) {
@@ -142,12 +107,34 @@ class phase_planner {
             whole_samples_(task, view, tolerance, phase.effort);
         }
         even_out(task, phase, view, tolerance);
-        answer.quality = staying_.result.quality;
+        auto const& kept = staying_.result;
+        answer.quality = kept.quality;
         answer.rank_of.assign(staying_.rank_of_item.begin(), staying_.rank_of_item.end());
-        answer.from_scratch = staying_.result.from_scratch;
-        if (answer.from_scratch && tolerance > 0 && task.size() <= sparse * view.ranks()) {
-            polish_from_home(task, phase, view, tolerance, answer);
+        answer.from_scratch = kept.from_scratch;
+        if (tolerance > 0 && is_sparse(task, view)) {
+            std::uint64_t const least = kept.between_nodes_bound.value_or(0);
+            bool const is_good = !kept.from_scratch && kept.between_nodes <= least + least / 20;
+            if (!is_good && !by_nodes(task, phase, view, tolerance, answer) && kept.from_scratch) {
+                polish_from_home(task, phase, view, tolerance, answer);
+            }
+        } else if (task.several_units && tolerance > 0 && kept.between_nodes > whole_samples_.between_nodes() / 32) {
+            // Whole samples have moved, so that units need not leave their outputs behind.
+            by_nodes(task, phase, view, tolerance, answer);
         }
+    }
+
+    /// Evens out node by node, if that moves fewer bytes.
+    bool by_nodes(phase_task const& task, phase const& phase, group_view const& view, double tolerance,
+                  phase_answer& answer) {
+        std::uint64_t const target = goal_of(answer.quality.lower_bound, tolerance);
+        if (!nodes_first_(task, view, target, phase.effort) ||
+            nodes_first_.between_nodes() >= staying_.result.between_nodes) {
+            return false;
+        }
+        answer.quality.max_load = nodes_first_.busiest();
+        answer.rank_of.assign(nodes_first_.rank_of().begin(), nodes_first_.rank_of().end());
+        answer.from_scratch = false;
+        return true;
     }
 
     void even_out(phase_task const& task, phase const& phase, group_view const& view, double tolerance) {
@@ -160,7 +147,7 @@ class phase_planner {
                              .nodes = view.nodes(),
                              .tolerance = tolerance,
                              .effort = phase.effort,
-                             .bounds = false});
+                             .bounds = is_sparse(task, view)});
     }
 
     /// A plan from scratch moves nearly everything. What stays home at a larger tolerance is often a few exchanges away from
@@ -194,14 +181,15 @@ class phase_planner {
         }
     }
 
-    /// Up to so many items per rank, two ranks' items can be split in all ways.
-    static constexpr std::size_t sparse = 13;
+    /// Up to 13 items per rank, two ranks' items can be split in all ways.
+    [[nodiscard]] static bool is_sparse(phase_task const& task, group_view const& view) noexcept {
+        return task.size() <= 13 * view.ranks();
+    }
 
     layout where_;
+    sparse_nodes nodes_first_;
     polisher polish_;
     std::vector<std::uint32_t> home_nodes_;
-    std::vector<padded_rank> loads_;
-    bound_space bound_;
     whole_samples whole_samples_;
     workspace balancing_;
     relabel_workspace relabelling_;

@@ -22,6 +22,7 @@ class whole_samples {
     /// Moves the homes of units whose sample has to leave its node to ranks of another. Nodes of different sizes are left
     /// as they are.
     void operator()(phase_task& task, group_view const& view, double tolerance, std::uint64_t effort) {
+        between_nodes_ = 0;
         std::size_t const nodes = view.nodes();
         std::size_t const size = view.on_node(0).size();
         if (nodes == 1 || size * nodes != view.ranks()) {
@@ -47,6 +48,7 @@ class whole_samples {
         if (space_.result.from_scratch) {
             return;
         }
+        between_nodes_ = space_.result.between_nodes;
         for (std::size_t sample = 0; sample < homes_.size(); ++sample) {
             if (std::uint32_t const node = space_.rank_of_item[sample]; node != homes_[sample]) {
                 // To the ranks of the other node in turn.
@@ -57,6 +59,9 @@ class whole_samples {
             }
         }
     }
+
+    /// Bytes of the samples that have moved.
+    [[nodiscard]] std::uint64_t between_nodes() const noexcept { return between_nodes_; }
 
   private:
     [[nodiscard]] static std::size_t first(phase_task const& task, std::size_t sample) noexcept {
@@ -104,6 +109,7 @@ class whole_samples {
     std::vector<std::uint8_t> classes_;
     std::vector<std::uint32_t> homes_;  ///< nodes as ranks
     std::vector<std::uint32_t> nodes_;  ///< of these ranks: themselves
+    std::uint64_t between_nodes_ = 0;
     bound_space bound_;
     stay_room space_;
 };

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/cost/linear.hpp>
+#include <evenkeel/orchestrate/detail/phase_task.hpp>
+#include <evenkeel/solve/balance.hpp>
+
+namespace evenkeel::detail {
+
+/// Splits the items of a node over its ranks without regard to where in the node they are.
+class node_splitter {
+  public:
+    /// @param size    How many ranks a node has.
+    /// @param target  What none of them may exceed.
+    /// @param effort  Steps per item.
+    void start(phase_task const& task, std::size_t size, std::uint64_t target, std::uint64_t effort) {
+        task_ = &task;
+        size_ = size;
+        target_ = target;
+        effort_ = effort;
+    }
+
+    /// Leaves the items of a node where they are, if that is even.
+    bool stay(std::span<std::uint32_t const> ranks, std::span<std::uint32_t const> items,
+              std::vector<std::uint32_t>& rank_of) {
+        loads_.assign(size_, 0);
+        rank_of.resize(items.size());
+        for (std::size_t at = 0; at < items.size(); ++at) {
+            auto const home = std::find(ranks.begin(), ranks.end(), task_->home_ranks[items[at]]);
+            if (home == ranks.end()) {
+                return false;
+            }
+            rank_of[at] = static_cast<std::uint32_t>(home - ranks.begin());
+            loads_[rank_of[at]] += task_->weights[items[at]];
+        }
+        return *std::max_element(loads_.begin(), loads_.end()) <= target_;
+    }
+
+    /// Splits items over the ranks of a node.
+    ///
+    /// @return  Whether no rank has more than the target.
+    bool split(std::span<std::uint32_t const> items, std::vector<std::uint32_t>& rank_of) {
+        weights_.clear();
+        for (auto const item : items) {
+            weights_.push_back(task_->weights[item]);
+        }
+        auto const& even = balance(balancing_, weights_, rank_count{size_}, linear_cost{},
+                                   {.effort = effort_});
+        rank_of.resize(items.size());
+        for (std::uint32_t rank = 0; rank < size_; ++rank) {
+            for (item_id const at : even.plan[rank_id{rank}]) {
+                rank_of[to_index(at)] = rank;
+            }
+        }
+        return even.quality.max_load <= target_;
+    }
+
+    /// Gives each batch to the rank of its node that has most of it, the largest share first.
+    ///
+    /// @param batch_of  Of each item.
+    /// @param rank_of   Of all items of the task; those of the node are filled in.
+    /// @return          The load of the busiest rank.
+    std::uint64_t seat(std::span<std::uint32_t const> ranks, std::span<std::uint32_t const> items,
+                       std::span<std::uint32_t const> batch_of, std::span<std::uint32_t> rank_of) {
+        shares_.assign(size_ * size_, 0);
+        loads_.assign(size_, 0);
+        for (std::size_t at = 0; at < items.size(); ++at) {
+            auto const home = std::find(ranks.begin(), ranks.end(), task_->home_ranks[items[at]]);
+            if (home != ranks.end()) {
+                shares_[batch_of[at] * size_ + static_cast<std::size_t>(home - ranks.begin())] +=
+                    task_->bytes[items[at]];
+            }
+            loads_[batch_of[at]] += task_->weights[items[at]];
+        }
+        seats_.assign(size_, size_);
+        taken_.assign(size_, false);
+        std::size_t const nothing = size_ * size_;
+        for (std::size_t turn = 0; turn < size_; ++turn) {
+            std::size_t best = nothing;
+            for (std::size_t at = 0; at < nothing; ++at) {
+                bool const free = seats_[at / size_] == size_ && !taken_[at % size_];
+                if (free && (best == nothing || shares_[at] > shares_[best])) {
+                    best = at;
+                }
+            }
+            seats_[best / size_] = best % size_;
+            taken_[best % size_] = true;
+        }
+        for (std::size_t at = 0; at < items.size(); ++at) {
+            std::uint32_t const item = items[at];
+            bool const stays = task_->weights[item] == 0 &&
+                               std::find(ranks.begin(), ranks.end(), task_->home_ranks[item]) != ranks.end();
+            rank_of[item] = stays ? task_->home_ranks[item] : ranks[seats_[batch_of[at]]];
+        }
+        return *std::max_element(loads_.begin(), loads_.end());
+    }
+
+  private:
+    phase_task const* task_ = nullptr;
+    std::size_t size_ = 0;
+    std::uint64_t target_ = 0;
+    std::uint64_t effort_ = 0;
+    std::vector<std::uint64_t> weights_;
+    std::vector<std::uint64_t> shares_;  ///< bytes of each batch that are with each rank of its node
+    std::vector<std::uint64_t> loads_;
+    std::vector<std::size_t> seats_;
+    std::vector<bool> taken_;
+    workspace balancing_;
+};
+
+}  // namespace evenkeel::detail

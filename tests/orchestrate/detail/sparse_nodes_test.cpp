@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/core/group.hpp>
+#include <evenkeel/core/topology.hpp>
+#include <evenkeel/orchestrate/detail/sparse_nodes.hpp>
+
+#include "tests/support/batches.hpp"
+
+namespace evenkeel::detail::sparse_nodes_test {
+namespace {
+
+/// Items of so many nodes of two ranks, each with its weight, which is also its bytes, and its home.
+struct few_items {
+    explicit few_items(std::size_t nodes) {
+        view.assign(flat_group({2 * nodes}), uniform_topology({2 * nodes}, {2}));
+    }
+
+    void add(std::uint64_t weight, std::uint32_t home) {
+        task.some_weights.push_back(weight);
+        task.home_ranks.push_back(home);
+        task.weights = task.some_weights;
+        task.bytes = task.some_weights;
+    }
+
+    [[nodiscard]] std::vector<std::uint64_t> loads(std::span<std::uint32_t const> rank_of) const {
+        std::vector<std::uint64_t> result(view.ranks());
+        for (std::size_t item = 0; item < rank_of.size(); ++item) {
+            result[rank_of[item]] += task.weights[item];
+        }
+        return result;
+    }
+
+    phase_task task;
+    group_view view;
+    std::unique_ptr<sparse_nodes> even_out = std::make_unique<sparse_nodes>();
+};
+
+TEST(sparse_nodes, splits_a_node_anew_and_leaves_an_even_one_alone) {
+    few_items drawn{2};
+    for (std::uint64_t const weight : {7u, 6u, 5u, 4u}) {
+        drawn.add(weight, 0);
+    }
+    drawn.add(11, 2);
+    drawn.add(10, 3);
+    ASSERT_TRUE((*drawn.even_out)(drawn.task, drawn.view, 11, 1024));
+    EXPECT_EQ(drawn.loads(drawn.even_out->rank_of()), (std::vector<std::uint64_t>{11, 11, 11, 10}));
+    EXPECT_EQ(drawn.even_out->rank_of()[4], 2u);
+    EXPECT_EQ(drawn.even_out->rank_of()[5], 3u);
+    EXPECT_EQ(drawn.even_out->between_nodes(), 0u);
+    EXPECT_EQ(drawn.even_out->busiest(), 11u);
+}
+
+TEST(sparse_nodes, trades_the_cheapest_items_that_let_both_nodes_be_even) {
+    few_items drawn{2};
+    for (std::uint64_t const weight : {6u, 6u, 6u, 2u}) {  // 12 and 8 at best
+        drawn.add(weight, 0);
+    }
+    for (std::uint64_t const weight : {5u, 5u, 4u, 4u}) {
+        drawn.add(weight, 2);
+    }
+    ASSERT_TRUE((*drawn.even_out)(drawn.task, drawn.view, 11, 1024));
+    EXPECT_LE(drawn.even_out->busiest(), 11u);
+    EXPECT_EQ(drawn.even_out->between_nodes(), 10u) << "one 6 for a 4: without the 2 or with more, node 0 is as uneven";
+}
+
+TEST(sparse_nodes, leaves_nodes_of_different_sizes_alone) {
+    few_items drawn{1};
+    drawn.view.assign(flat_group({3}), {{node_id{0}, node_id{0}, node_id{1}}});
+    drawn.add(5, 0);
+    EXPECT_FALSE((*drawn.even_out)(drawn.task, drawn.view, 5, 1024));
+}
+
+class sparse_nodes_law : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(sparse_nodes_law, keeps_what_it_says) {
+    test::seeded random{GetParam()};
+    few_items drawn{random.between(2, 5)};
+    std::uint64_t total = 0;
+    for (std::size_t item = random.up_to(40); item > 0; --item) {
+        std::uint64_t const weight = random.up_to(5) == 0 ? 0 : random.between(1, 1000);
+        drawn.add(weight, static_cast<std::uint32_t>(random.up_to(drawn.view.ranks() - 1)));
+        total += weight;
+    }
+    std::uint64_t const target = total / drawn.view.ranks() + random.between(1, 400);
+    if (!(*drawn.even_out)(drawn.task, drawn.view, target, 64)) {
+        return;
+    }
+    auto const rank_of = drawn.even_out->rank_of();
+    ASSERT_EQ(rank_of.size(), drawn.task.size());
+    auto const loads = drawn.loads(rank_of);
+    EXPECT_EQ(*std::ranges::max_element(loads), drawn.even_out->busiest());
+    EXPECT_LE(drawn.even_out->busiest(), target);
+    std::uint64_t between_nodes = 0;
+    for (std::size_t item = 0; item < rank_of.size(); ++item) {
+        std::uint32_t const home = drawn.task.home_ranks[item];
+        between_nodes += rank_of[item] / 2 != home / 2 ? drawn.task.bytes[item] : 0;
+        EXPECT_TRUE(drawn.task.weights[item] > 0 || rank_of[item] == home) << "what weighs nothing has no need to move";
+    }
+    EXPECT_EQ(drawn.even_out->between_nodes(), between_nodes);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, sparse_nodes_law, testing::Range<std::uint64_t>(0, 200));
+
+}  // namespace
+}  // namespace evenkeel::detail::sparse_nodes_test
