@@ -153,6 +153,9 @@ std::byte* behind(void const* address, std::size_t size) {
 }
 
 void move_bytes(void* to, void const* from, std::size_t size) {
+    if (size == 0) {
+        return;
+    }
     constexpr std::size_t end = std::size_t{1} << 16U;
     auto* const target = behind(to, size);
     auto const* const source = behind(from, size);
