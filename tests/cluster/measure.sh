@@ -87,7 +87,7 @@ for size in 512 8K; do
     automatic_beside_the_best "2 hosts x 4, 1 Gbit/s, blocks of $size / 8"
 done
 for size in 128K 2M; do
-    perf_on 2 4 --ranks-per-node 4 -b $size -e $size -n 3 -w 1 --rounds 5 --algorithm flat,two_hop,spread,automatic
+    perf_on 2 4 --ranks-per-node 4 -b $size -e $size -n 5 -w 2 --rounds 9 --algorithm flat,two_hop,spread,automatic
     automatic_beside_the_best "2 hosts x 4, 1 Gbit/s, blocks of $size / 8"
 done
 "$here/down.sh" $name
