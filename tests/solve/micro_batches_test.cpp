@@ -217,6 +217,16 @@ TEST(bins_bound, counts_the_sum_and_items_that_do_not_go_in_pairs) {
     EXPECT_EQ(detail::bins_bound(numbers{}, 10), 0u);
 }
 
+TEST(pieces_bound, counts_how_many_items_go_into_a_bin_at_most) {
+    EXPECT_EQ(detail::pieces_bound(numbers(8, 50), 149), 4u);
+    EXPECT_EQ(detail::pieces_bound(numbers(8, 50), 150), 3u);
+    EXPECT_EQ(detail::pieces_bound(numbers(12, 26), 100), 4u);
+    EXPECT_EQ(detail::pieces_bound(numbers{}, 10), 0u);
+    // Of forty tokens, two samples fill a micro-batch: three are a token too many.
+    EXPECT_EQ(count_micro_batches(numbers(90, 40), rank_count{3}, linear_cost{}, {.cap = 119}),
+              (micro_batch_number{.count = 15, .lower_bound = 15}));
+}
+
 /// The least sum of the slowest, of a few samples, by trying everything; nothing if they do not fit.
 std::optional<std::uint64_t> least_sum(numbers const& weights, numbers const& tokens, std::size_t ranks,
                                        std::size_t slots, std::uint64_t cap) {

@@ -64,7 +64,8 @@ class micro_batch_workspace {
 /// `micro_batches` as `options.count`. Ranks that hold the same lengths get the same number without a message.
 ///
 /// First fit, largest first, over the bins of all ranks and micro-batches; `lower_bound` counts the sum, items that do
-/// not go in pairs, and what does not fit beside them (Martello and Toth 1990).
+/// not go in pairs, what does not fit beside them (Martello and Toth 1990), and items of which two, three, ... fill a
+/// micro-batch (Fekete and Schepers 2001).
 ///
 /// @throws infeasible             if a sample is longer than the cap, or `options.count` is below the bound.
 /// @throws std::invalid_argument  as `micro_batches`.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace evenkeel::detail {
@@ -44,6 +45,32 @@ namespace evenkeel::detail {
         std::uint64_t const homeless = middle - std::min(middle, room_beside);
         bound = std::max(bound, large + homeless / cap + (homeless % cap != 0 ? 1 : 0));
         middle -= k;
+    }
+    return bound;
+}
+
+/// The same for items of which a bin holds two, three, ... at most; dearer, and the larger of both is a bound, too.
+///
+///     pieces_bound({50, 50, 50, 50, 50, 50, 50, 50}, 149) == 4: two of them fill a bin, though 400 is less than three
+///
+/// For every k, an item counts as floor((k + 1) * size / cap) / k bins, or as size / cap where that is exact: what fits
+/// into a bin never counts as more than one (S. P. Fekete and J. Schepers, 2001).
+///
+/// @complexity O(sizes)
+[[nodiscard]] inline std::uint64_t pieces_bound(std::span<std::uint64_t const> sizes, std::uint64_t cap) {
+    constexpr std::uint64_t most_pieces = 12;
+    std::uint64_t bound = 0;
+    if (cap > std::numeric_limits<std::uint64_t>::max() / (most_pieces + 1)) {
+        return bound;
+    }
+    for (std::uint64_t k = 1; k <= most_pieces; ++k) {
+        std::uint64_t pieces = 0;  // in units of 1 / (k * (k + 1)) bins: 32 bits of items times 8 bits are no overflow
+        for (auto const size : sizes) {
+            std::uint64_t const parts = (k + 1) * size / cap;
+            pieces += parts * (parts * cap == (k + 1) * size ? k : k + 1);
+        }
+        std::uint64_t const unit = k * (k + 1);
+        bound = std::max(bound, pieces / unit + (pieces % unit != 0 ? 1 : 0));
     }
     return bound;
 }

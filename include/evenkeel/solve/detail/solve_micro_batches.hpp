@@ -55,9 +55,12 @@ class micro_batch_solver {
             size *= by_tokens_.unit;
         }
         packed_.resize(scaled_.size());
-        std::size_t const needed = up(bins_bound(scaled_, cap_), ranks, options);
+        std::size_t needed = up(bins_bound(scaled_, cap_), ranks, options);
         bins_ = fit_(scaled_, cap_, packed_);
         std::size_t const enough = up(bins_, ranks, options);
+        if (enough > needed) {
+            needed = std::max(needed, up(pieces_bound(scaled_, cap_), ranks, options));
+        }
         if (options.count == 0) {
             return {.count = enough, .lower_bound = needed};
         }
