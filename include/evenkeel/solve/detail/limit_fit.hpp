@@ -95,7 +95,8 @@ class limit_fit {
         return all >= loose;
     }
 
-    void send_loose(wishes const& asked, std::span<std::uint64_t const> weights, std::span<std::uint32_t> rank_of_item) {
+    void send_loose(wishes const& asked, std::span<std::uint64_t const> weights,
+                    std::span<std::uint32_t> rank_of_item) {
         constexpr auto nowhere = std::numeric_limits<std::uint32_t>::max();
         auto const loose = [&](std::size_t item) {
             return weights[item] == 0 && (asked.quantities.empty() || asked.quantities[item] == 0);

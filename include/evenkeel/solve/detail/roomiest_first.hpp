@@ -124,7 +124,8 @@ class roomiest_first {
         return bundle;
     }
 
-    /// The first of the bundles, if any, that are items without weight or a quantity that matters: all they do is count.
+    /// The first of the bundles, if any, that are items without weight or a quantity that matters: all they do is
+    /// count.
     [[nodiscard]] static std::size_t counting_alone(wish_problem const& problem) {
         if (!problem.single || problem.limits.quantity != rank_limits::none) {
             return problem.size();

@@ -89,8 +89,8 @@ class wish_solver {
         solve(*buffers_, ranks_, plain);
     }
 
-    /// Whether equal counts are probably out of reach without trying: where little weighs nothing, ranks with many light
-    /// items have too many. A guess, too.
+    /// Whether equal counts are probably out of reach without trying: where little weighs nothing, ranks with many
+    /// light items have too many. A guess, too.
     [[nodiscard]] bool counts_bind() const {
         auto const& weights = buffers_->weights;
         return options_->wishes.equal_counts &&
