@@ -7,8 +7,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -27,6 +30,22 @@ namespace {
 
 using drawing = std::function<examples::trace(std::size_t rows, std::uint64_t seed)>;
 
+/// Into how many units the tokens of a sample are split, by the name of the encoder and the row.
+using splitting = std::function<std::size_t(std::string const& encoder, std::size_t row, std::uint64_t tokens)>;
+
+std::size_t whole(std::string const& /*encoder*/, std::size_t /*row*/, std::uint64_t /*tokens*/) { return 1; }
+
+/// Every fourth sample has two to eight images.
+std::size_t images(std::string const& encoder, std::size_t row, std::uint64_t tokens) {
+    bool const several = encoder == "image" && row % 4 == 0;
+    return several ? std::min<std::size_t>(2 + row / 4 % 7, tokens) : 1;
+}
+
+/// Video in units of at most 1024 tokens.
+std::size_t clips(std::string const& encoder, std::size_t /*row*/, std::uint64_t tokens) {
+    return encoder == "video" ? (tokens + 1023) / 1024 : 1;
+}
+
 /// A step, drawn and described.
 struct task {
     step_samples samples;
@@ -34,7 +53,8 @@ struct task {
     topology cluster;
 };
 
-task task_of(examples::trace const& trace, shape const& shape, phase_method method, double tolerance) {
+task task_of(examples::trace const& trace, shape const& shape, splitting const& split, phase_method method,
+             double tolerance) {
     task result{.samples = {}, .phases = {}, .cluster = uniform_topology({shape.ranks}, {8})};
     auto const ranks = flat_group({shape.ranks});
     auto const add_phase = [&](std::string const& name) {
@@ -58,9 +78,10 @@ task task_of(examples::trace const& trace, shape const& shape, phase_method meth
         encoder_inputs inputs;
         std::vector<std::size_t> units;
         for (std::size_t row = 0; row < trace.rows(); ++row) {
-            units.push_back(trace[row][column] > 0 ? 1 : 0);
-            if (units.back() == 1) {
-                inputs.lengths.push_back(trace[row][column]);
+            std::uint64_t const tokens = trace[row][column];
+            units.push_back(tokens > 0 ? split(trace.columns[column], row, tokens) : 0);
+            for (std::size_t unit = 0; unit < units.back(); ++unit) {
+                inputs.lengths.push_back(tokens * (unit + 1) / units.back() - tokens * unit / units.back());
             }
         }
         inputs.units = units_of(units);
@@ -71,32 +92,72 @@ task task_of(examples::trace const& trace, shape const& shape, phase_method meth
     return result;
 }
 
-planned_step joint(task const& task) { return orchestrate(task.samples, task.phases, task.cluster); }
+planned_step const& joint(orchestrate_workspace& space, task const& task) {
+    return orchestrate(space, task.samples, task.phases, task.cluster);
+}
 
-/// Each phase as if there were no other, then all of them as they are.
-planned_step each_alone(task const& task) {
-    auto given = task.phases;
-    std::size_t const llm = given.size() - 1;
-    auto const plan_of = [&](std::size_t number, step_samples const& samples, std::vector<phase> const& phases) {
-        given[number].given = orchestrate(samples, phases, task.cluster).phases.front().plan;
-        given[number].method = phase_method::given;
-    };
-    auto sequences = task.samples.text;
-    for (std::size_t encoder = 0; encoder < llm; ++encoder) {
-        auto const& inputs = task.samples.inputs[encoder];
-        step_samples const samples{.counts = task.samples.counts, .text = task.samples.text, .inputs = {inputs}};
-        auto follower = task.phases[llm];
-        follower.method = phase_method::stay;
-        follower.tolerance = 1e9;
-        plan_of(encoder, samples, {task.phases[encoder], follower});
-        for (std::size_t sample = 0; sample < sequences.size(); ++sample) {
+/// What the LLM takes in of each sample.
+std::vector<std::uint64_t> sequences_of(task const& task) {
+    auto result = task.samples.text;
+    for (auto const& inputs : task.samples.inputs) {
+        for (std::size_t sample = 0; sample < result.size(); ++sample) {
             for (std::size_t unit = inputs.units.offsets[sample]; unit < inputs.units.offsets[sample + 1]; ++unit) {
-                sequences[sample] += inputs.lengths[unit];
+                result[sample] += inputs.lengths[unit];
             }
         }
     }
-    plan_of(llm, {.counts = task.samples.counts, .text = sequences}, {task.phases[llm]});
-    return orchestrate(task.samples, given, task.cluster);
+    return result;
+}
+
+/// The plan of the LLM as if there were no encoders.
+plan llm_alone(task const& task) {
+    return orchestrate({.counts = task.samples.counts, .text = sequences_of(task)}, std::vector{task.phases.back()},
+                       task.cluster)
+        .phases.front()
+        .plan;
+}
+
+/// Only the LLM balanced: encoders run where their samples are.
+planned_step const& llm_only(orchestrate_workspace& space, task const& task) {
+    auto given = task.phases;
+    given.back().given = llm_alone(task);
+    for (std::size_t encoder = 0; encoder < given.size() - 1; ++encoder) {
+        auto const& units = task.samples.inputs[encoder].units;
+        plan of_units;
+        for (std::size_t rank = 0; rank < given.back().given->ranks().value; ++rank) {
+            for (item_id const sample : (*given.back().given)[to_id<rank_id>(rank)]) {
+                for (std::size_t unit = 0; unit < units.count(sample); ++unit) {
+                    of_units.items.push_back(to_id<item_id>(units.first(sample) + unit));
+                }
+            }
+            of_units.offsets.push_back(of_units.items.size());
+        }
+        given[encoder].given = std::move(of_units);
+    }
+    for (auto& phase : given) {
+        phase.method = phase_method::given;
+    }
+    return orchestrate(space, task.samples, given, task.cluster);
+}
+
+/// Each phase as if there were no other, then all of them as they are.
+planned_step const& each_alone(orchestrate_workspace& space, task const& task) {
+    auto given = task.phases;
+    std::size_t const llm = given.size() - 1;
+    for (std::size_t encoder = 0; encoder < llm; ++encoder) {
+        step_samples const samples{
+            .counts = task.samples.counts, .text = task.samples.text, .inputs = {task.samples.inputs[encoder]}};
+        auto follower = task.phases[llm];
+        follower.method = phase_method::stay;
+        follower.tolerance = 1e9;
+        given[encoder].given =
+            orchestrate(samples, std::vector{task.phases[encoder], follower}, task.cluster).phases.front().plan;
+    }
+    given[llm].given = llm_alone(task);
+    for (auto& phase : given) {
+        phase.method = phase_method::given;
+    }
+    return orchestrate(space, task.samples, given, task.cluster);
 }
 
 double median(std::vector<double> values) {
@@ -113,11 +174,18 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
 struct verdict_of_steps {
     std::vector<double> bytes;
     std::vector<double> over_bound;
+    std::vector<double> composed;
+    std::map<std::string, std::vector<double>> loads;
     double busiest = 0;
     double embeddings = 0;
     double gap = 0;
 
     void add(task const& task, planned_step const& step) {
+        composed.push_back(over_going_home(task, step));
+        for (std::size_t number = 0; number < step.phases.size(); ++number) {
+            auto const& quality = step.phases[number].quality.front();
+            loads[task.phases[number].name].push_back(ratio(quality.max_load, quality.lower_bound));
+        }
         auto const bound = bound_of(task.samples, task.phases, task.cluster, step);
         bytes.push_back(static_cast<double>(step.traffic.between_nodes) / 1e6);
         over_bound.push_back(ratio(step.traffic.between_nodes, bound.between_nodes));
@@ -132,7 +200,28 @@ struct verdict_of_steps {
         }
     }
 
+    /// Bytes of outputs that leave their rank, over those that do if they go home first.
+    static double over_going_home(task const& task, planned_step const& step) {
+        std::uint64_t straight = 0;
+        std::uint64_t past_home = 0;
+        for (std::size_t encoder = 0; encoder < step.encoders(); ++encoder) {
+            auto const owners = samples_of_units(step.units[encoder]);
+            straight += step.traffic.outputs[encoder].moved;
+            for (std::size_t unit = 0; unit < owners.size(); ++unit) {
+                std::uint64_t const bytes = task.samples.inputs[encoder].lengths[unit] * task.phases[encoder].bytes_out;
+                world_rank const home = step.home[owners[unit]].rank;
+                past_home += home != step.phases[encoder].layout.places[unit].rank ? bytes : 0;
+                past_home += home != step.llm().layout[owners[unit]].rank ? bytes : 0;
+            }
+        }
+        return ratio(straight, past_home);
+    }
+
     void show(benchmark::State& state) const {
+        state.counters["composed"] = median(composed);
+        for (auto const& [phase, over] : loads) {
+            state.counters["load_" + phase] = median(over);
+        }
         state.counters["inter_node_mb"] = median(bytes);
         state.counters["over_bound"] = median(over_bound);
         state.counters["worst_over_bound"] = *std::max_element(over_bound.begin(), over_bound.end());
@@ -142,31 +231,38 @@ struct verdict_of_steps {
     }
 };
 
-void add_rows(std::string const& workload, shape const& shape, drawing const& draw) {
+void add_rows(std::string const& workload, shape const& shape, drawing const& draw, splitting const& split,
+              bool with_others) {
     struct subject {
         std::string_view name;
         phase_method method;
         double tolerance;
-        planned_step (*plan)(task const&);
+        planned_step const& (*plan)(orchestrate_workspace&, task const&);
     };
     constexpr std::array subjects{subject{"evenkeel", phase_method::stay, 1e-3, joint},
                                   subject{"evenkeel_3e-3", phase_method::stay, 3e-3, joint},
                                   subject{"alone", phase_method::stay, 1e-3, each_alone},
+                                  subject{"llm_only", phase_method::stay, 1e-3, llm_only},
                                   subject{"published", phase_method::relabel, 0, each_alone}};
     for (auto const& subject : subjects) {
+        if (subject.plan != joint && !with_others) {
+            continue;
+        }
         auto const name = fmt::format("orchestrate/{}/{}/{}x{}", subject.name, workload, shape.ranks, shape.per_rank);
         benchmark::RegisterBenchmark(name.c_str(),
                                      [=](benchmark::State& state) {
                                          task now;
-                                         planned_step step;
+                                         auto const space = std::make_unique<orchestrate_workspace>();
+                                         planned_step const* step = nullptr;
                                          verdict_of_steps found;
                                          measure_seeds(
                                              state, std::max<std::size_t>(102'400, shape.samples()),
                                              [&](std::size_t seed) {
-                                                 now = task_of(draw(shape.samples(), seed), shape, subject.method,
-                                                               subject.tolerance);
+                                                 now = task_of(draw(shape.samples(), seed), shape, split,
+                                                               subject.method, subject.tolerance);
                                              },
-                                             [&] { step = subject.plan(now); }, [&] { found.add(now, step); });
+                                             [&] { step = &subject.plan(*space, now); },
+                                             [&] { found.add(now, *step); });
                                          found.show(state);
                                      })
             ->UseManualTime()
@@ -178,10 +274,12 @@ void add_rows(std::string const& workload, shape const& shape, drawing const& dr
 }  // namespace
 
 void add_orchestrate_rows() {
+    auto const draw = [](std::size_t rows, std::uint64_t seed) { return examples::tri_modal(rows, seed); };
     for (shape const shape : {bench::shape{64, 40}, bench::shape{256, 40}, bench::shape{2560, 40}}) {
-        add_rows("tri_modal", shape,
-                 [](std::size_t rows, std::uint64_t seed) { return examples::tri_modal(rows, seed); });
+        add_rows("tri_modal", shape, draw, whole, true);
     }
+    add_rows("tri_modal", {16'384, 40}, draw, whole, false);
+    add_rows("tri_modal_images", {2560, 40}, draw, images, false);
 }
 
 void add_orchestrate_rows(std::filesystem::path const& folder) {
@@ -198,14 +296,18 @@ void add_orchestrate_rows(std::filesystem::path const& folder) {
             continue;
         }
         for (shape const shape : {bench::shape{64, 40}, bench::shape{256, 40}}) {
-            add_rows(file.stem().string(), shape, [all](std::size_t rows, std::uint64_t seed) {
+            auto const draw = [all](std::size_t rows, std::uint64_t seed) {
                 examples::trace window{.columns = all.columns, .lengths = {}};
                 for (std::size_t row = 0; row < rows; ++row) {
                     auto const of = all[((seed - 1) * rows + row) % all.rows()];
                     window.lengths.insert(window.lengths.end(), of.begin(), of.end());
                 }
                 return window;
-            });
+            };
+            add_rows(file.stem().string(), shape, draw, whole, true);
+            if (std::ranges::find(all.columns, "video") != all.columns.end()) {
+                add_rows(file.stem().string() + "_clips", shape, draw, clips, false);
+            }
         }
     }
 }
