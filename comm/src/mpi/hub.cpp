@@ -85,17 +85,33 @@ std::shared_ptr<operation> hub::operation_at(std::uint64_t number) {
         return found->second;
     }
     // The last owner of one may still look at it.
-    auto const free = std::ranges::find_if(spare_, [](auto const& one) { return one.use_count() == 1; });
-    std::shared_ptr<operation> made;
+    auto const free = std::ranges::find_if(spare_, [](auto const& one) { return one.mapped().use_count() == 1; });
     if (free != spare_.end()) {
-        made = std::move(*free);
+        auto node = std::move(*free);
         spare_.erase(free);
-        made->begin_again();
-    } else {
-        made = std::make_shared<operation>(size(), ranks_here_.size());
+        node.mapped()->begin_again();
+        node.key() = number;
+        return operations_.insert(std::move(node)).position->second;
     }
-    operations_.emplace(number, made);
-    return made;
+    return operations_.emplace(number, std::make_shared<operation>(size(), ranks_here_.size())).first->second;
+}
+
+std::shared_ptr<part> hub::next_part(world_rank rank, std::string_view operation) {
+    std::lock_guard const lock{process_->mutex()};
+    // Those of ranks that are ahead or have not waited yet, for each rank of this process.
+    std::size_t const most_kept = 4 * ranks_here_.size();
+    auto const free = std::ranges::find_if(parts_, [](auto const& one) { return one.use_count() == 1; });
+    auto const next = free != parts_.end() ? *free : std::make_shared<part>();
+    next->begin_again(rank, operation);
+    if (free == parts_.end() && parts_.size() < most_kept) {
+        parts_.push_back(next);
+    }
+    return next;
+}
+
+void hub::let_go(std::shared_ptr<part> part) noexcept {
+    std::lock_guard const lock{process_->mutex()};
+    part.reset();
 }
 
 label hub::label_of(part const& from, std::uint64_t number, subject about, std::uint64_t total) const {
@@ -129,7 +145,12 @@ void hub::ship(shipment shipment) {
 void hub::ship_to_all(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner, label const& label,
                       std::span<std::byte const> bytes) {
     for (int const other : others_) {
-        ship({.of = this, .sender = sender, .what = label, .bytes = bytes, .owner = owner, .process = other});
+        if (auto* const room = process_->room_for(other, label, bytes.size())) {
+            copy_bytes(bytes, {room, bytes.size()});
+            process_->send_room(other);
+        } else {
+            ship({.of = this, .sender = sender, .what = label, .bytes = bytes, .owner = owner, .process = other});
+        }
     }
 }
 
@@ -301,9 +322,11 @@ void hub::leave(std::uint64_t number) {
         constexpr std::size_t most_bytes = std::size_t{1} << 16U;
         auto const is_small = [](contribution const& one) { return one.bytes.capacity() <= most_bytes; };
         if (spare_.size() < most_spare && std::ranges::all_of(found->second->arrivals.of_rank, is_small)) {
-            spare_.push_back(found->second);
+            std::ranges::fill(found->second->parts, nullptr);
+            spare_.push_back(operations_.extract(found));
+        } else {
+            operations_.erase(found);
         }
-        operations_.erase(found);
     }
 }
 

@@ -38,6 +38,10 @@ class hub : public std::enable_shared_from_this<hub> {
     /// The ranks of this process, in order.
     [[nodiscard]] std::span<world_rank const> ranks_here() const noexcept { return ranks_here_; }
 
+    /// What `rank` has in its next operation, called `operation`.
+    [[nodiscard]] std::shared_ptr<part> next_part(world_rank rank, std::string_view operation);
+    /// The rank needs it no more, so that it may become another one.
+    void let_go(std::shared_ptr<part> part) noexcept;
     /// `part.rank` comes to operation `number` and tells all others. @return null after a fault.
     [[nodiscard]] std::shared_ptr<operation> join(std::shared_ptr<part> part, std::uint64_t number, subject about,
                                                   std::uint64_t identity, std::span<std::byte const> bytes);
@@ -109,8 +113,10 @@ class hub : public std::enable_shared_from_this<hub> {
     std::vector<world_rank> ranks_here_;
     std::vector<int> others_;     ///< the other processes
     std::optional<lease> lease_;  ///< of what is offered here; ends with the first fault
-    std::map<std::uint64_t, std::shared_ptr<operation>> operations_;
-    std::vector<std::shared_ptr<operation>> spare_;  ///< over, to be used again
+    using numbered_operations = std::map<std::uint64_t, std::shared_ptr<operation>>;
+    numbered_operations operations_;
+    std::vector<numbered_operations::node_type> spare_;  ///< over, to be used again
+    std::vector<std::shared_ptr<part>> parts_;           ///< likewise, where nobody else has one
     std::optional<fault> fault_;
     std::vector<std::weak_ptr<hub>> children_;
 };

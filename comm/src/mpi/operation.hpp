@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <evenkeel/comm/communicator.hpp>
@@ -69,9 +71,7 @@ struct fetch {
 
 /// What one rank of this process has in one operation.
 struct part {
-    part(world_rank self, std::string_view operation) : rank{self}, name{operation} {}
-
-    world_rank rank;
+    world_rank rank{};
     std::string name;                                  ///< of the operation, for errors
     std::vector<std::shared_ptr<shipment>> shipments;  ///< those that have not left
     std::vector<outgoing> sends;
@@ -80,6 +80,20 @@ struct part {
     std::uint64_t missing_in_all = 0;
     std::vector<world_rank> untaken;  ///< who has not fetched what it was offered
     std::condition_variable changed;
+    /// Room for the `transfer` that waits for it, so that none is allocated.
+    alignas(std::max_align_t) std::array<std::byte, 112> object{};
+
+    /// Makes it a part of another operation, in the memory of this one.
+    void begin_again(world_rank self, std::string_view operation) {
+        rank = self;
+        name = operation;
+        shipments.clear();
+        sends.clear();
+        receives.clear();
+        missing.clear();
+        missing_in_all = 0;
+        untaken.clear();
+    }
 
     /// The room for a message; null if there is none of this size.
     [[nodiscard]] incoming const* room_for(world_rank from, std::uint64_t bytes) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfers.hpp"
 
+#include <memory>
+#include <new>
 #include <utility>
 
 #include <evenkeel/comm/error.hpp>
@@ -14,13 +16,24 @@ namespace {
 /// A rank's part in an operation, until it is through or gives up.
 class part_transfer : public transfer {
   public:
-    part_transfer(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, std::string_view operation)
-        : hub_{std::move(hub)}, number_{number}, part_{std::make_shared<mpi::part>(rank, operation)} {}
+    part_transfer(std::shared_ptr<hub> hub, std::uint64_t number, std::shared_ptr<part> part) noexcept
+        : hub_{std::move(hub)}, number_{number}, part_{std::move(part)} {}
 
     ~part_transfer() override {
         if (!through_ && operation_ != nullptr) {
             hub_->fail(part_->name, part_->rank, " gave it up");
         }
+    }
+
+    // Not inlined: g++ 12 takes a delete of what lies in a part for a mistake.
+    [[gnu::noinline]] static void* operator new(std::size_t, mpi::part& room) noexcept { return room.object.data(); }
+    static void operator delete(void*, mpi::part&) noexcept {}
+    /// The memory is the part's, which may serve another operation or go.
+    static void operator delete(part_transfer* self, std::destroying_delete_t) noexcept {
+        auto const hub = self->hub_;
+        auto part = self->part_;
+        self->~part_transfer();
+        hub->let_go(std::move(part));
     }
 
     void begin(subject about, std::uint64_t identity, std::span<std::byte const> bytes) {
@@ -49,7 +62,7 @@ class part_transfer : public transfer {
     }
 
   protected:
-    [[nodiscard]] mpi::part& part() noexcept { return *part_; }
+    [[nodiscard]] mpi::part& own() noexcept { return *part_; }
 
   private:
     /// Puts what the operation has brought where the caller wants it.
@@ -84,9 +97,9 @@ class part_transfer : public transfer {
 
 class gather_transfer final : public part_transfer {
   public:
-    gather_transfer(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, std::string_view operation,
-                    std::span<std::byte> all)
-        : part_transfer{std::move(hub), number, rank, operation}, all_{all} {}
+    gather_transfer(std::shared_ptr<hub> hub, std::uint64_t number, std::shared_ptr<part> part,
+                    std::span<std::byte> all) noexcept
+        : part_transfer{std::move(hub), number, std::move(part)}, all_{all} {}
 
   private:
     void take(operation const& operation) override {
@@ -102,14 +115,14 @@ class gather_transfer final : public part_transfer {
 
 class exchange_transfer final : public part_transfer {
   public:
-    exchange_transfer(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, std::string_view operation,
+    exchange_transfer(std::shared_ptr<hub> hub, std::uint64_t number, std::shared_ptr<part> part,
                       std::span<outgoing const> sends, std::span<incoming const> receives)
-        : part_transfer{std::move(hub), number, rank, operation} {
-        part().sends.assign(sends.begin(), sends.end());
-        part().receives.assign(receives.begin(), receives.end());
+        : part_transfer{std::move(hub), number, std::move(part)} {
+        own().sends.assign(sends.begin(), sends.end());
+        own().receives.assign(receives.begin(), receives.end());
         for (auto const& message : receives) {
-            part().missing.push_back(message.bytes.size());
-            part().missing_in_all += message.bytes.size();
+            own().missing.push_back(message.bytes.size());
+            own().missing_in_all += message.bytes.size();
         }
     }
 
@@ -117,11 +130,20 @@ class exchange_transfer final : public part_transfer {
     void take(operation const&) override {}
 };
 
+template <class Transfer, class... More>
+std::unique_ptr<Transfer> made(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank,
+                               std::string_view operation, More const&... more) {
+    static_assert(sizeof(Transfer) <= sizeof(part::object));
+    auto part = hub->next_part(rank, operation);
+    auto& room = *part;
+    return std::unique_ptr<Transfer>{new (room) Transfer{std::move(hub), number, std::move(part), more...}};
+}
+
 }  // namespace
 
 pending gather(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, std::string_view operation,
                std::span<std::byte const> mine, std::span<std::uint64_t const> counts, std::span<std::byte> all) {
-    auto transfer = std::make_unique<gather_transfer>(std::move(hub), number, rank, operation, all);
+    auto transfer = made<gather_transfer>(std::move(hub), number, rank, operation, all);
     transfer->begin(subject::gather, identity_of(subject::gather, operation, counts), mine);
     return pending{std::move(transfer)};
 }
@@ -129,7 +151,7 @@ pending gather(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, 
 pending exchange(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank, std::span<outgoing const> sends,
                  std::span<incoming const> receives, statement const& mine) {
     auto const said = state(rank, sends, receives, mine);
-    auto transfer = std::make_unique<exchange_transfer>(std::move(hub), number, rank, mine.operation, sends, receives);
+    auto transfer = made<exchange_transfer>(std::move(hub), number, rank, mine.operation, sends, receives);
     transfer->begin(subject::exchange, identity_of(subject::exchange, mine.operation),
                     std::as_bytes(std::span{&said, 1}));
     return pending{std::move(transfer)};
