@@ -100,8 +100,8 @@ void add_balance_rows(batches const& batches) {
 
 void add_std_sort_row(shape shape) {
     auto const name = batches{.workload = "random_keys", .shape = shape, .draw = {}}.row("balance", "std_sort");
-    benchmark::RegisterBenchmark(
-        name.c_str(), [=](benchmark::State& state) { measure_std_sort(state, shape.samples()); })
+    benchmark::RegisterBenchmark(name.c_str(),
+                                 [=](benchmark::State& state) { measure_std_sort(state, shape.samples()); })
         ->Unit(benchmark::kMicrosecond)
         ->UseManualTime();
 }

@@ -13,9 +13,8 @@ namespace evenkeel::bench {
 std::vector<std::uint32_t> heap_longest_first(std::span<std::uint64_t const> costs, std::size_t ranks) {
     std::vector<std::uint32_t> order(costs.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return costs[a] > costs[b] || (costs[a] == costs[b] && a < b);
-    });
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return costs[a] > costs[b] || (costs[a] == costs[b] && a < b); });
 
     using load_of_rank = std::pair<std::uint64_t, std::uint32_t>;
     std::priority_queue<load_of_rank, std::vector<load_of_rank>, std::greater<>> loads;

@@ -54,9 +54,8 @@ std::vector<batches> batches_of_traces(std::filesystem::path const& folder, std:
                     examples::drawing const drawing{.ranks = 1, .samples_per_rank = shape.samples()};
                     return drawing.lengths(seed - 1, 0, *lengths);
                 };
-                result.push_back({.workload = fmt::format("{}.{}", file.stem().string(), phase.name),
-                                  .shape = shape,
-                                  .draw = draw});
+                result.push_back(
+                    {.workload = fmt::format("{}.{}", file.stem().string(), phase.name), .shape = shape, .draw = draw});
             }
         }
     }

@@ -52,8 +52,17 @@ std::optional<std::string> take_traces(int& argc, char** argv) {
 }
 
 void add_made_up() {
-    constexpr std::array<bench::shape, 11> balanced{
-        {{8, 8}, {8, 40}, {16, 8}, {16, 40}, {64, 40}, {256, 40}, {1024, 40}, {2560, 16}, {2560, 40}, {2560, 58}, {16384, 40}}};
+    constexpr std::array<bench::shape, 11> balanced{{{8, 8},
+                                                     {8, 40},
+                                                     {16, 8},
+                                                     {16, 40},
+                                                     {64, 40},
+                                                     {256, 40},
+                                                     {1024, 40},
+                                                     {2560, 16},
+                                                     {2560, 40},
+                                                     {2560, 58},
+                                                     {16384, 40}}};
     for (auto const& shape : balanced) {
         bench::add_std_sort_row(shape);
     }

@@ -17,7 +17,8 @@ namespace evenkeel::bench {
 /// ratios carry from one machine to another and bear other programs beside.
 ///
 /// @param prepare  Makes the batch of a seed, untimed; seeds count from 1.
-/// @param run      What is timed. It runs once untimed and three times timed per seed, whose time is the median of them.
+/// @param run      What is timed. It runs once untimed and three times timed per seed, whose time is the median of
+///                 them.
 /// @param judge    Looks at the result, untimed.
 void measure_seeds(benchmark::State& state, std::size_t keys, std::function<void(std::size_t seed)> const& prepare,
                    std::function<void()> const& run, std::function<void()> const& judge);

@@ -239,32 +239,30 @@ void add_rows(std::string const& workload, shape const& shape, drawing const& dr
         double tolerance;
         planned_step const& (*plan)(orchestrate_workspace&, task const&);
     };
-    constexpr std::array subjects{subject{"evenkeel", phase_method::stay, 1e-3, joint},
-                                  subject{"evenkeel_3e-3", phase_method::stay, 3e-3, joint},
-                                  subject{"alone", phase_method::stay, 1e-3, each_alone},
-                                  subject{"llm_only", phase_method::stay, 1e-3, llm_only},
-                                  subject{"published", phase_method::relabel, 0, each_alone}};
+    constexpr std::array subjects{
+        subject{"evenkeel", phase_method::stay, 1e-3, joint}, subject{"evenkeel_3e-3", phase_method::stay, 3e-3, joint},
+        subject{"alone", phase_method::stay, 1e-3, each_alone}, subject{"llm_only", phase_method::stay, 1e-3, llm_only},
+        subject{"published", phase_method::relabel, 0, each_alone}};
     for (auto const& subject : subjects) {
         if (subject.plan != joint && !with_others) {
             continue;
         }
         auto const name = fmt::format("orchestrate/{}/{}/{}x{}", subject.name, workload, shape.ranks, shape.per_rank);
-        benchmark::RegisterBenchmark(name.c_str(),
-                                     [=](benchmark::State& state) {
-                                         task now;
-                                         auto const space = std::make_unique<orchestrate_workspace>();
-                                         planned_step const* step = nullptr;
-                                         verdict_of_steps found;
-                                         measure_seeds(
-                                             state, std::max<std::size_t>(102'400, shape.samples()),
-                                             [&](std::size_t seed) {
-                                                 now = task_of(draw(shape.samples(), seed), shape, split,
-                                                               subject.method, subject.tolerance);
-                                             },
-                                             [&] { step = &subject.plan(*space, now); },
-                                             [&] { found.add(now, *step); });
-                                         found.show(state);
-                                     })
+        benchmark::RegisterBenchmark(
+            name.c_str(),
+            [=](benchmark::State& state) {
+                task now;
+                auto const space = std::make_unique<orchestrate_workspace>();
+                planned_step const* step = nullptr;
+                verdict_of_steps found;
+                measure_seeds(
+                    state, std::max<std::size_t>(102'400, shape.samples()),
+                    [&](std::size_t seed) {
+                        now = task_of(draw(shape.samples(), seed), shape, split, subject.method, subject.tolerance);
+                    },
+                    [&] { step = &subject.plan(*space, now); }, [&] { found.add(now, *step); });
+                found.show(state);
+            })
             ->UseManualTime()
             ->Iterations(1)
             ->Unit(benchmark::kMicrosecond);

@@ -7,8 +7,8 @@ namespace evenkeel::bench {
 /// pipelines that meet at their batch-syncs, over links with a latency.
 ///
 /// Schedules are `distmm_pipe` and what it competes with, `gpipe_sync`, on the same work; a group has as many
-/// micro-batches as a pipeline has stages. Counters: `end` of the simulated step, in passes of one stage; `instructions`
-/// per second.
+/// micro-batches as a pipeline has stages. Counters: `end` of the simulated step, in passes of one stage;
+/// `instructions` per second.
 void add_simulation_rows();
 
 }  // namespace evenkeel::bench

@@ -7,8 +7,8 @@
 //     audio    -           -        80       -      80 80    -        -        -
 //     text     6 of 20     90 50    10 60    100 40 10 10    110 30   70 50    120
 //
-// One image per rank is the best there is, so two have to leave node 0. The LLM runs their samples where the images went,
-// and levels that with text: what crosses between the nodes is nearly nothing but the two images.
+// One image per rank is the best there is, so two have to leave node 0. The LLM runs their samples where the images
+// went, and levels that with text: what crosses between the nodes is nearly nothing but the two images.
 //
 // Prints:
 //     image: busiest rank 60 tokens

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dispatcher, which lives as long as training: while one step computes, the next one is planned and its raw inputs are
-// moved. With threads as ranks. How long each rank waited for it depends on the machine, and goes to the error stream.
+// A dispatcher, which lives as long as training: while one step computes, the next one is planned and its raw inputs
+// are moved. With threads as ranks. How long each rank waited for it depends on the machine, and goes to the error
+// stream.
 //
 // Prints:
 //     step 0: rank 0 drew 900 image tokens, encodes 500; rank 1 drew 100, encodes 500

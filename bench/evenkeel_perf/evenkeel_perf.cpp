@@ -22,12 +22,12 @@
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/rearrange/links.hpp>
 
+#include "devices.hpp"
 #include "examples/support/command_line.hpp"
 #include "examples/support/input_error.hpp"
 #include "examples/support/json_text.hpp"
 #include "examples/support/processes.hpp"
 #include "examples/support/program.hpp"
-#include "devices.hpp"
 #include "options.hpp"
 #include "packing.hpp"
 #include "subjects.hpp"

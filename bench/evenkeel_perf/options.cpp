@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "devices.hpp"
 #include "examples/support/command_line.hpp"
 #include "examples/support/processes.hpp"
 #include "examples/support/text.hpp"
-#include "devices.hpp"
 
 namespace evenkeel::perf {
 
@@ -122,8 +122,7 @@ options parse_options(int count, char const* const* arguments) {
         refuse("-e", fmt::format("at least the {} bytes of -b", result.smallest), fmt::to_string(result.largest));
     }
     if (auto const known = known_backends(); std::ranges::find(known, result.backend) == known.end()) {
-        refuse("--backend", fmt::format("one of {}", fmt::join(known, ", ")),
-               examples::in_quotes(result.backend));
+        refuse("--backend", fmt::format("one of {}", fmt::join(known, ", ")), examples::in_quotes(result.backend));
     }
     if (result.ranks_per_node == 0) {
         result.ranks_per_node = result.ranks;

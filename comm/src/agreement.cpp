@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <evenkeel/comm/agreement.hpp>
+#include "agreement.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agreement.hpp"
+#include <evenkeel/comm/agreement.hpp>
 
 namespace evenkeel::comm {
 

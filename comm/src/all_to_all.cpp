@@ -140,7 +140,8 @@ class local_part {
             device_->copy(copies, on_);
         }
         for (std::size_t m = 0; m < wire.sends.size(); ++m) {
-            sends_.push_back({wire.sends.peers[m], part(std::span<std::byte const>{sent}, wire.sends, send_offsets, m)});
+            sends_.push_back(
+                {wire.sends.peers[m], part(std::span<std::byte const>{sent}, wire.sends, send_offsets, m)});
         }
         for (std::size_t m = 0; m < wire.receives.size(); ++m) {
             receives_.push_back({wire.receives.peers[m], part(received_, wire.receives, receive_offsets, m)});

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <evenkeel/comm/communicator.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/comm/communicator.hpp>
 #include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/errors.hpp>
 

@@ -27,9 +27,9 @@ inline constexpr std::uint64_t least_past_caches = 2048;
 
 #ifdef __SSE2__
 
-/// Copies of samples that lie far from each other, as fast as one `memcpy` of all their bytes. Alone, each would read the
-/// memory that it overwrites, and wait for the first lines of every page: so they are written past the caches, four at a
-/// time, and read ahead.
+/// Copies of samples that lie far from each other, as fast as one `memcpy` of all their bytes. Alone, each would read
+/// the memory that it overwrites, and wait for the first lines of every page: so they are written past the caches, four
+/// at a time, and read ahead.
 ///
 /// @param copy_at  The copies, `copy_at(0)` to `copy_at(count - 1)`.
 template <class CopyAt>

@@ -45,11 +45,11 @@ struct cargo_field {
     std::span<std::byte> target = {};
 };
 
-/// All that this rank sends and receives for several moves at once: one message per peer, for the items of all moves with
-/// all their fields. What it takes in memory it keeps.
+/// All that this rank sends and receives for several moves at once: one message per peer, for the items of all moves
+/// with all their fields. What it takes in memory it keeps.
 ///
-/// A message is move after move, within it item after item by id, then field after field and plane after plane: both ends
-/// cut it in this way.
+/// A message is move after move, within it item after item by id, then field after field and plane after plane: both
+/// ends cut it in this way.
 class cargo {
   public:
     void clear(world_rank self) noexcept;

@@ -18,8 +18,8 @@ namespace evenkeel::comm {
 /// @throws std::invalid_argument
 void require_drawn(drawn_samples const& samples, std::size_t encoders);
 
-/// What the ranks tell each other about a step before they plan it: their lengths, and what shows that they mean the same
-/// step. As 64-bit words; what it takes in memory it keeps.
+/// What the ranks tell each other about a step before they plan it: their lengths, and what shows that they mean the
+/// same step. As 64-bit words; what it takes in memory it keeps.
 class step_metadata {
   public:
     struct claim {

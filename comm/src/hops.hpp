@@ -24,8 +24,8 @@ struct hop {
     std::vector<local_copy> after;
 };
 
-/// One rank's part in a relayed exchange, planned before anything moves: the messages of each hop, and which memory they
-/// need. A message whose parts lie one behind the other, where they come from or where they belong, is not copied.
+/// One rank's part in a relayed exchange, planned before anything moves: the messages of each hop, and which memory
+/// they need. A message whose parts lie one behind the other, where they come from or where they belong, is not copied.
 class hops_of_rank {
   public:
     /// @param passages  As `passages_of` gives them.

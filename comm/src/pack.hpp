@@ -45,7 +45,8 @@ struct piece {
     std::uint64_t bytes = 0;
 };
 
-/// Adds the copy of each piece from its `first` place in `source_of(piece)` to its `second` place in `target_of(piece)`.
+/// Adds the copy of each piece from its `first` place in `source_of(piece)` to its `second` place in
+/// `target_of(piece)`.
 ///
 /// @param backwards  From `second` to `first`.
 template <class Source, class Target>

@@ -17,8 +17,8 @@
 
 namespace evenkeel::examples {
 
-/// What a token of a phase has in bytes, before the phase and after it: those of patches of 28 x 28 pixels, of frames of
-/// 128 frequencies, of token ids, and of 3584 hidden values of 16 bits.
+/// What a token of a phase has in bytes, before the phase and after it: those of patches of 28 x 28 pixels, of frames
+/// of 128 frequencies, of token ids, and of 3584 hidden values of 16 bits.
 struct token_bytes {
     std::uint64_t in = 0;
     std::uint64_t out = 0;
@@ -74,8 +74,8 @@ struct step_outcome {
     std::uint64_t composed_saving = 0;
 };
 
-/// One training step's balancing as each rank runs it, next to the other ranks: all-gather the lengths, plan all phases,
-/// move inputs, outputs, their gradients and text to where the plans say and check every byte that has arrived.
+/// One training step's balancing as each rank runs it, next to the other ranks: all-gather the lengths, plan all
+/// phases, move inputs, outputs, their gradients and text to where the plans say and check every byte that has arrived.
 ///
 /// @param names    Of the phases: encoders, and `llm` as the last, if at all.
 /// @param how      Plans each phase.

@@ -21,8 +21,8 @@ namespace evenkeel::examples {
 ///          of another process where `body` throws `failed_elsewhere`.
 [[nodiscard]] int run_program(std::string_view name, std::function<bool()> const& body) noexcept;
 
-/// Runs the main job: as above, and `body` gets what the command line of `balance_a_trace` asks for, on all processes or
-/// on none.
+/// Runs the main job: as above, and `body` gets what the command line of `balance_a_trace` asks for, on all processes
+/// or on none.
 [[nodiscard]] int run_program(processes const& all, int argc, char const* const* argv,
                               std::function<bool(options const&)> const& body) noexcept;
 

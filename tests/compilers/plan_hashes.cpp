@@ -173,8 +173,7 @@ void print_moves(suite const& suite) {
             });
         }
         total.add(relabel(even.plan, home, cluster, bytes).plan);
-        auto const kept =
-            relabel(even.plan, home, cluster, bytes, {.objective = evenkeel::relabel_objective::busiest});
+        auto const kept = relabel(even.plan, home, cluster, bytes, {.objective = evenkeel::relabel_objective::busiest});
         busiest.add(kept.plan).add(kept.busiest_node);
         evenkeel::rearrangement const move{home, layout_of(kept.plan)};
         sends.add(move.to());

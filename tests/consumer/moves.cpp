@@ -11,8 +11,7 @@
 int main() {
     std::array<std::string, 2> lines;
     auto const cluster = evenkeel::uniform_topology(evenkeel::world_size{2}, evenkeel::node_size{2});
-    evenkeel::comm::run_threads(cluster, [&](evenkeel::comm::communicator& world) {
-        lines[evenkeel::to_index(world.rank())] = step(world);
-    });
+    evenkeel::comm::run_threads(
+        cluster, [&](evenkeel::comm::communicator& world) { lines[evenkeel::to_index(world.rank())] = step(world); });
     std::cout << lines[0] << lines[1];
 }

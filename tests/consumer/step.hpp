@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step of a small trainer, on one of two ranks: its samples' lengths are told to the other rank, and the payloads go
-// where the plan says. What arrives is a sample's number.
+// The step of a small trainer, on one of two ranks: its samples' lengths are told to the other rank, and the payloads
+// go where the plan says. What arrives is a sample's number.
 #pragma once
 
 #include <array>

@@ -16,9 +16,7 @@ auto refusing(Found found) {
     return [found] { throw_invalid("balance", "ranks", found, "at least 1"); };
 }
 
-auto says(char const* message) {
-    return testing::ThrowsMessage<std::invalid_argument>(message);
-}
+auto says(char const* message) { return testing::ThrowsMessage<std::invalid_argument>(message); }
 
 TEST(throw_invalid, names_function_argument_value_and_what_was_expected) {
     EXPECT_THAT([] { throw_invalid("balance", "ranks", "0", "at least 1"); },
@@ -51,9 +49,7 @@ TEST(throw_invalid, writes_the_longest_number_in_full) {
                 says("balance: ranks = -2.2250738585072014e-308, expected at least 1"));
 }
 
-TEST(element, names_one_element_of_an_argument) {
-    EXPECT_EQ(element("samples", 7), "samples[7]");
-}
+TEST(element, names_one_element_of_an_argument) { EXPECT_EQ(element("samples", 7), "samples[7]"); }
 
 }  // namespace
 }  // namespace evenkeel::errors_test

@@ -30,9 +30,7 @@ auto requiring(group group, std::size_t ranks) {
     return [=] { require_group("layout_of", group, {ranks}); };
 }
 
-auto refuses(std::string const& found) {
-    return testing::ThrowsMessage<std::invalid_argument>("layout_of: " + found);
-}
+auto refuses(std::string const& found) { return testing::ThrowsMessage<std::invalid_argument>("layout_of: " + found); }
 
 TEST(group, lists_the_members_of_each_instance_the_leader_first) {
     evenkeel::group pairs{.members = {world_rank{0}, world_rank{1}, world_rank{2}, world_rank{3}},

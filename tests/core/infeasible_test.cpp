@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <evenkeel/core/infeasible.hpp>
-
 #include <gtest/gtest.h>
+
+#include <evenkeel/core/infeasible.hpp>
 
 namespace evenkeel::infeasible_test {
 namespace {

@@ -22,9 +22,7 @@ place at(std::uint32_t rank, std::uint32_t micro_batch, std::uint32_t position) 
     return {world_rank{rank}, micro_batch_id{micro_batch}, position};
 }
 
-auto refuses(std::string const& found) {
-    return testing::ThrowsMessage<std::invalid_argument>(found);
-}
+auto refuses(std::string const& found) { return testing::ThrowsMessage<std::invalid_argument>(found); }
 
 TEST(place, is_ordered_as_a_rank_keeps_it_in_memory) {
     EXPECT_LT(at(0, 9, 9), at(1, 0, 0));

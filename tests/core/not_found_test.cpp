@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <evenkeel/core/not_found.hpp>
-
 #include <gtest/gtest.h>
+
+#include <evenkeel/core/not_found.hpp>
 
 namespace evenkeel::not_found_test {
 namespace {

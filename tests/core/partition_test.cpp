@@ -18,9 +18,7 @@ auto moving(plan plan, std::size_t count) {
     return [=] { require_partition("move", plan, count); };
 }
 
-auto refuses(std::string const& found) {
-    return testing::ThrowsMessage<std::invalid_argument>("move: " + found);
-}
+auto refuses(std::string const& found) { return testing::ThrowsMessage<std::invalid_argument>("move: " + found); }
 
 TEST(require_partition, accepts_a_plan_with_every_item_once) {
     auto const lengths = std::vector{9, 1, 5};

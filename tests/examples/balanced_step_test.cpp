@@ -69,7 +69,8 @@ TEST(balance_step, moves_inputs_outputs_gradients_and_text_of_a_whole_step) {
     EXPECT_EQ(done.bytes[0].raw.total, 4704 * done.outcomes[0][0].moves.moved);
     EXPECT_EQ(done.bytes[0].raw.between_nodes, 4704 * done.outcomes[0][0].moves.between_nodes);
     EXPECT_EQ(done.bytes[1].raw, moving_bytes{});
-    // What travels is a 256th of that, rounded up: 19 bytes of each image token, 28 of each output, 1 of each text token.
+    // What travels is a 256th of that, rounded up: 19 bytes of each image token, 28 of each output, 1 of each text
+    // token.
     EXPECT_EQ(done.sum.bytes, done.bytes[0].raw.total / 4704 * 19 + done.bytes[0].output.total / 7168 * 28 +
                                   done.bytes[1].text.total / 8);
 }

@@ -23,10 +23,10 @@ namespace {
 /// Two ranks; an audio encoder and an LLM. Rank 0 has drawn all four clips.
 struct clips_on_one_rank {
     topology cluster = uniform_topology({2}, {2});
-    step_samples samples{.counts = {4, 1},
-                         .text = {1, 1, 1, 1, 1900},
-                         .inputs = {{.units = units_of(std::vector<std::size_t>{1, 1, 1, 1, 0}),
-                                     .lengths = {900, 100, 500, 400}}}};
+    step_samples samples{
+        .counts = {4, 1},
+        .text = {1, 1, 1, 1, 1900},
+        .inputs = {{.units = units_of(std::vector<std::size_t>{1, 1, 1, 1, 0}), .lengths = {900, 100, 500, 400}}}};
     std::vector<phase> phases{{.name = "audio", .group = flat_group({2}), .bytes_in = 1024, .bytes_out = 7168},
                               {.name = "llm", .group = flat_group({2}), .bytes_in = 8}};
 };
@@ -98,9 +98,8 @@ TEST_P(padded_phase_law, loads_are_padded_in_every_micro_batch_and_no_bound_is_a
             std::uint64_t busiest = 0;
             std::uint64_t total = 0;
             for (std::size_t rank = 0; rank < planned.plan.ranks().value; ++rank) {
-                auto const load =
-                    load_of_list(drawn.phases[number], lengths,
-                                 planned.plan.batch(to_id<rank_id>(rank), to_id<micro_batch_id>(slot)));
+                auto const load = load_of_list(drawn.phases[number], lengths,
+                                               planned.plan.batch(to_id<rank_id>(rank), to_id<micro_batch_id>(slot)));
                 busiest = std::max(busiest, load);
                 total += load;
             }

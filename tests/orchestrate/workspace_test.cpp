@@ -37,8 +37,8 @@ std::size_t allocations = 0;
 namespace evenkeel::orchestrate_workspace_test {
 namespace {
 
-/// 16 ranks on two nodes with 20 samples each, of which each second has images, so many to a sample, and text. The numbers
-/// of samples and units are the same whatever the seed.
+/// 16 ranks on two nodes with 20 samples each, of which each second has images, so many to a sample, and text. The
+/// numbers of samples and units are the same whatever the seed.
 step_samples samples_with_images(std::uint64_t seed, std::size_t images) {
     test::seeded random{seed};
     step_samples samples{.counts = std::vector<std::size_t>(16, 20), .inputs = {{}}};

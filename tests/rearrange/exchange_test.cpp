@@ -21,9 +21,7 @@ namespace {
 using ids = std::vector<std::uint32_t>;
 using sizes = std::vector<std::uint64_t>;
 
-auto refuses(std::string const& message) {
-    return testing::ThrowsMessage<std::invalid_argument>(message);
-}
+auto refuses(std::string const& message) { return testing::ThrowsMessage<std::invalid_argument>(message); }
 
 ///     home      rank 0: 0 1 2    rank 1: 3    rank 2: 4 5
 ///     planned   rank 0: 4 1      rank 1: 2 0  rank 2: 3 5

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <evenkeel/rearrange/node_members.hpp>
-
 #include <cstddef>
 #include <vector>
 
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/core/topology.hpp>
+#include <evenkeel/rearrange/node_members.hpp>
 
 namespace evenkeel::node_members_test {
 namespace {

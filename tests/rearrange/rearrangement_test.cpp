@@ -17,13 +17,9 @@ namespace {
 
 static_assert(!std::is_default_constructible_v<rearrangement>, "from nowhere to nowhere is made by saying so");
 
-layout home(std::vector<std::size_t> const& counts) {
-    return home_layout(counts);
-}
+layout home(std::vector<std::size_t> const& counts) { return home_layout(counts); }
 
-auto refuses(std::string const& message) {
-    return testing::ThrowsMessage<std::invalid_argument>(message);
-}
+auto refuses(std::string const& message) { return testing::ThrowsMessage<std::invalid_argument>(message); }
 
 TEST(rearrangement, composes_two_exchanges_to_one) {
     auto const home = home_layout(std::vector<std::size_t>{2, 1});

@@ -20,9 +20,7 @@ namespace {
 
 using sizes = std::vector<std::uint64_t>;
 
-auto refuses(std::string const& message) {
-    return testing::ThrowsMessage<std::invalid_argument>(message);
-}
+auto refuses(std::string const& message) { return testing::ThrowsMessage<std::invalid_argument>(message); }
 
 ///     node        0               1
 ///     home        0: 0    1: 1    2: 2    3: 3

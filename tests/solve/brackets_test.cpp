@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sparse phases of real lengths, whose optimum is known or nearly: a load below a bracket is a bug of the search, a bound
-// above it one of the proof.
+// Sparse phases of real lengths, whose optimum is known or nearly: a load below a bracket is a bug of the search, a
+// bound above it one of the proof.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

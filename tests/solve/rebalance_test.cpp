@@ -358,7 +358,8 @@ TEST(rebalance_law, is_close_to_the_fewest_bytes_with_many_samples_per_rank) {
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         auto const [lengths, ranks] = test::mixed_batch(seed, 64, 40);
         auto const kept = rebalance(lengths, home_layout(counts(64, 40)), uniform_topology({64}, {8}), linear_cost{});
-        EXPECT_LE(static_cast<double>(kept.between_nodes), 1.05 * static_cast<double>(kept.between_nodes_bound.value()));
+        EXPECT_LE(static_cast<double>(kept.between_nodes),
+                  1.05 * static_cast<double>(kept.between_nodes_bound.value()));
         EXPECT_LT(kept.between_nodes * 10, kept.total);
     }
 }

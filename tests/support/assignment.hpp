@@ -33,8 +33,8 @@ namespace evenkeel::test {
 
 /// The largest sum of `values[row][column]` with every row and every column taken once.
 ///
-/// The Hungarian method with potentials, row after row (Kuhn 1955, Jonker and Volgenant 1987): exact, and as slow as the
-/// cube of the rows.
+/// The Hungarian method with potentials, row after row (Kuhn 1955, Jonker and Volgenant 1987): exact, and as slow as
+/// the cube of the rows.
 [[nodiscard]] inline std::int64_t best_assignment(std::vector<std::vector<std::int64_t>> const& values) {
     std::size_t const size = values.size();
     constexpr std::int64_t infinity = std::numeric_limits<std::int64_t>::max();

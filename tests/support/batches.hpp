@@ -45,7 +45,8 @@ struct batch {
     return result;
 }
 
-/// A batch of `ranks` x `per_rank` samples whose lengths fall off as in real mixtures: many short, few long, some absent.
+/// A batch of `ranks` x `per_rank` samples whose lengths fall off as in real mixtures: many short, few long, some
+/// absent.
 [[nodiscard]] inline batch mixed_batch(std::uint64_t seed, std::size_t ranks, std::size_t per_rank) {
     seeded random{seed};
     batch result{.lengths = std::vector<std::uint64_t>(ranks * per_rank), .ranks = {ranks}};

@@ -63,8 +63,8 @@ inline void spread_outputs(seeded& random, step_samples& samples, std::vector<ph
     }
 }
 
-/// A step on `ranks` world ranks with 0 to 2 encoders, 0 to 5 units per sample and encoder, groups of any kind, and up to
-/// three micro-batches; some phases from scratch, some with a plan of the caller's.
+/// A step on `ranks` world ranks with 0 to 2 encoders, 0 to 5 units per sample and encoder, groups of any kind, and up
+/// to three micro-batches; some phases from scratch, some with a plan of the caller's.
 [[nodiscard]] inline drawn_step random_step(std::uint64_t seed, world_size ranks) {
     seeded random{seed};
     drawn_step result;

@@ -74,9 +74,7 @@ auto nested(Batches&& batches) {
 }
 
 ///     rank 0: d a    rank 1: nothing    rank 2: b c
-plan three_ranks() {
-    return test::plan_of({{3, 0}, {}, {1, 2}});
-}
+plan three_ranks() { return test::plan_of({{3, 0}, {}, {1, 2}}); }
 
 TEST(batches, are_the_samples_of_each_rank_in_the_order_of_the_plan) {
     struct {

@@ -136,9 +136,7 @@ class exchange_part final : public part {
     }
 
   private:
-    [[nodiscard]] bool all_done() const {
-        return meeting_.left[to_index(rank())].load(std::memory_order_acquire) == 0;
-    }
+    [[nodiscard]] bool all_done() const { return meeting_.left[to_index(rank())].load(std::memory_order_acquire) == 0; }
 
     /// @throws comm::error  what the ranks disagree on: on each of them, so none is left waiting.
     void require_agreement() {
@@ -201,7 +199,8 @@ pending exchange(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank
         copy_to(meeting.receives[to_index(rank)], receives);
         return std::nullopt;
     };
-    auto* const here = hub->meet<exchanging>(number, rank, mine.operation, [](exchanging&) {}, join);
+    auto* const here = hub->meet<exchanging>(
+        number, rank, mine.operation, [](exchanging&) {}, join);
     return begun<exchange_part>(std::move(hub), here, rank);
 }
 

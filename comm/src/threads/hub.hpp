@@ -79,8 +79,8 @@ class hub {
     [[nodiscard]] evenkeel::topology const& topology() const noexcept { return topology_; }
     [[nodiscard]] std::size_t size() const noexcept { return topology_.size().value; }
 
-    /// The meeting number `number`, which `open(meeting)` prepares for the first rank that comes; `join(meeting)` leaves
-    /// the rank's part there and returns what is wrong with it, if anything.
+    /// The meeting number `number`, which `open(meeting)` prepares for the first rank that comes; `join(meeting)`
+    /// leaves the rank's part there and returns what is wrong with it, if anything.
     ///
     /// @return  Of the rank until it calls `leave`; null after a fault.
     template <class Meeting, class Open, class Join>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <evenkeel/comm/threads.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/comm/threads.hpp>
 #include <evenkeel/core/errors.hpp>
 
 #include "exchange.hpp"

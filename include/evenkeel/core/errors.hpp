@@ -25,7 +25,7 @@ namespace evenkeel {
 
 /// As above, for a number, with as many digits as tell it from its neighbours and none that depend on the locale.
 template <class Number>
-    requires std::integral<Number> || std::floating_point<Number>
+requires std::integral<Number> || std::floating_point<Number>
 [[noreturn]] void throw_invalid(std::string_view function, std::string_view argument, Number found,
                                 std::string_view expected) {
     char digits[64];  // the longest number, a 128-bit floating one, takes 44

@@ -22,7 +22,10 @@ class infeasible : public std::runtime_error {
     /// @param amount      How far the best possible is from it, in the constraint's own unit; from `most_amount` on it
     ///                    may be farther.
     infeasible(std::string_view constraint, std::optional<std::size_t> item, std::uint64_t amount)
-        : std::runtime_error{text_of(constraint, item, amount)}, constraint_{constraint}, item_{item}, amount_{amount} {}
+        : std::runtime_error{text_of(constraint, item, amount)},
+          constraint_{constraint},
+          item_{item},
+          amount_{amount} {}
 
     [[nodiscard]] std::string const& constraint() const noexcept { return constraint_; }
     [[nodiscard]] std::optional<std::size_t> item() const noexcept { return item_; }

@@ -24,10 +24,11 @@ concept one_of = (std::same_as<Type, Types> || ...);
 
 /// What a sample's length may be: a whole number of up to 64 bits or a floating one; not `bool`, not a character.
 template <class Length>
-concept sample_length =
-    detail::one_of<std::remove_cvref_t<Length>, float, double, long double> ||
-    (std::integral<std::remove_cvref_t<Length>> && sizeof(std::remove_cvref_t<Length>) <= sizeof(std::uint64_t) &&
-     !detail::one_of<std::remove_cvref_t<Length>, bool, char, wchar_t, char8_t, char16_t, char32_t>);
+concept sample_length = detail::one_of < std::remove_cvref_t<Length>,
+float, double,
+    long double > ||
+        (std::integral<std::remove_cvref_t<Length>> && sizeof(std::remove_cvref_t<Length>) <= sizeof(std::uint64_t) &&
+         !detail::one_of<std::remove_cvref_t<Length>, bool, char, wchar_t, char8_t, char16_t, char32_t>);
 
 /// A length of any type as the 64-bit integer that cost models take: `round(length * resolution)`.
 ///
@@ -46,9 +47,7 @@ concept sample_length =
 template <sample_length Length>
 [[nodiscard]] constexpr std::uint64_t whole_length(Length length, std::uint64_t resolution, std::string_view function,
                                                    std::size_t position, std::string_view argument = "samples") {
-    auto const refuse = [&] {
-        throw_invalid(function, element(argument, position), length, "a length of at least 0");
-    };
+    auto const refuse = [&] { throw_invalid(function, element(argument, position), length, "a length of at least 0"); };
     auto const overflow = [&] {
         throw std::overflow_error{std::string{function} + ": " + element(argument, position) +
                                   ": the length exceeds 64 bits"};

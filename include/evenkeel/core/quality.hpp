@@ -20,8 +20,7 @@ struct quality {
 
     /// How far the busiest rank is above the lower bound: max / bound - 1.
     [[nodiscard]] double gap() const noexcept {
-        return lower_bound == 0 ? 0.0
-                                : static_cast<double>(max_load - lower_bound) / static_cast<double>(lower_bound);
+        return lower_bound == 0 ? 0.0 : static_cast<double>(max_load - lower_bound) / static_cast<double>(lower_bound);
     }
 
     /// Max / mean load: the factor by which the step is slower than if samples could be cut to measure.

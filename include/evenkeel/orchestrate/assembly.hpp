@@ -39,7 +39,8 @@ struct text_slice {
     friend bool operator==(text_slice const&, text_slice const&) = default;
 };
 
-/// What an LLM instance makes of what it has received for one micro-batch: sequences in which every token has its place.
+/// What an LLM instance makes of what it has received for one micro-batch: sequences in which every token has its
+/// place.
 struct assembly {
     packed_batch sequences;
     /// Per encoder, in the order in which the outputs have arrived (`planned_step::outputs`).

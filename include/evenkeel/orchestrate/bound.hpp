@@ -14,15 +14,16 @@
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/orchestrate/detail/amounts.hpp>
 #include <evenkeel/orchestrate/detail/arguments.hpp>
-#include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/detail/node_prices.hpp>
+#include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
 #include <evenkeel/orchestrate/step.hpp>
 
 namespace evenkeel {
 
-/// What no step goes below that is as even as the one given: bytes between nodes of all exchanges, forward and backward.
+/// What no step goes below that is as even as the one given: bytes between nodes of all exchanges, forward and
+/// backward.
 struct step_bound {
     std::uint64_t between_nodes = 0;
     std::uint64_t busiest_node = 0;  ///< sent and received together

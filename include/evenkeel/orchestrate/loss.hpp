@@ -15,9 +15,9 @@ namespace evenkeel {
 
 /// What keeps the loss what it was before samples moved: how many of its tokens each rank and micro-batch has.
 ///
-/// A loss that is a sum over tokens divided by `total` is right as it is. Trainers that take the mean per micro-batch and
-/// then the mean over micro-batches and ranks count the tokens of short batches too much; they multiply each micro-batch's
-/// mean by its `weight`.
+/// A loss that is a sum over tokens divided by `total` is right as it is. Trainers that take the mean per micro-batch
+/// and then the mean over micro-batches and ranks count the tokens of short batches too much; they multiply each
+/// micro-batch's mean by its `weight`.
 struct loss_counts {
     std::vector<std::uint64_t> labels;  ///< of list `rank * micro_batches + micro_batch`
     std::uint64_t total = 0;            ///< of the step

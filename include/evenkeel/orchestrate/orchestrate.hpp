@@ -12,8 +12,8 @@
 #include <evenkeel/orchestrate/detail/amounts.hpp>
 #include <evenkeel/orchestrate/detail/arguments.hpp>
 #include <evenkeel/orchestrate/detail/home.hpp>
-#include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/detail/micro_batches.hpp>
+#include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/options.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
@@ -24,7 +24,8 @@ namespace evenkeel {
 
 /// Plans a whole training step: every encoder and the LLM, and every movement between them.
 ///
-///     std::vector<evenkeel::phase> const phases{{.name = "vision", .group = ranks, .bytes_in = 4704, .bytes_out = 7168},
+///     std::vector<evenkeel::phase> const phases{{.name = "vision", .group = ranks, .bytes_in = 4704, .bytes_out =
+///     7168},
 ///                                               {.name = "llm", .group = ranks, .bytes_in = 8}};
 ///     auto const step = evenkeel::orchestrate(samples, phases, cluster);
 ///     step.phases[0].plan;                  // which units each rank encodes
@@ -33,12 +34,12 @@ namespace evenkeel {
 ///     step.traffic.between_nodes;           // bytes of all exchanges, forward and backward
 ///
 /// A batch that is even for the LLM is uneven for the encoders, so each phase has a plan of its own (OrchMLLM, arXiv
-/// 2503.23830), and outputs travel from encoder to LLM in one movement, composed. Unlike there, plans are made to fit each
-/// other: encoders leave samples at home as far as balance allows, the LLM leaves them where their outputs are, and
-/// samples of text alone level what that upsets. Embeddings, which are dearest to move, then hardly move at all.
+/// 2503.23830), and outputs travel from encoder to LLM in one movement, composed. Unlike there, plans are made to fit
+/// each other: encoders leave samples at home as far as balance allows, the LLM leaves them where their outputs are,
+/// and samples of text alone level what that upsets. Embeddings, which are dearest to move, then hardly move at all.
 ///
-/// The step depends on the arguments alone: every rank, and every pipeline stage that reads data, plans it for itself and
-/// gets the same to the bit.
+/// The step depends on the arguments alone: every rank, and every pipeline stage that reads data, plans it for itself
+/// and gets the same to the bit.
 ///
 /// @param samples   What every rank has drawn, gathered.
 /// @param phases    The encoders, in the order of `samples.inputs`, and the LLM last.
@@ -81,9 +82,9 @@ inline planned_step const& orchestrate(orchestrate_workspace& workspace, step_sa
     for (std::size_t number = 0; number < phases.size(); ++number) {
         auto const& chosen = room.chosen[number];
         auto& planned = step.phases[number];
-        planned.one_batch_bound =
-            slots == 1 ? chosen.qualities.front().lower_bound
-                       : room.bound(room.amounts.phases[number].weights, phases[number].group.ranks());
+        planned.one_batch_bound = slots == 1
+                                      ? chosen.qualities.front().lower_bound
+                                      : room.bound(room.amounts.phases[number].weights, phases[number].group.ranks());
         room.write(phases[number], room.views[number], topology.size(), slots, room.slots.slot_of,
                    room.amounts.phases[number].owners, chosen, planned);
     }

@@ -34,7 +34,8 @@ concept other_mixed_model = !std::same_as<Model, Self> && mixed_model<Model>;
 
 }  // namespace detail
 
-/// Any cost model, so that phases with different ones stand in one list: of packed batches, padded ones or both in turn.
+/// Any cost model, so that phases with different ones stand in one list: of packed batches, padded ones or both in
+/// turn.
 ///
 ///     evenkeel::phase_cost const cost = evenkeel::attention_cost{.linear = 24576, .quadratic = 1};
 ///     evenkeel::phase_cost const padded = evenkeel::padded_cost{};                // count * longest of each rank
@@ -65,8 +66,10 @@ class phase_cost {
 
     template <detail::other_mixed_model<phase_cost> Model>
     phase_cost(Model model)  // NOLINT: a model is a cost
-        : pads_{true}, packs_{true}, weigh_{[model](std::span<std::uint64_t const> lengths,
-                                                    std::span<std::uint64_t> weights, std::span<std::uint64_t> padded) {
+        : pads_{true},
+          packs_{true},
+          weigh_{[model](std::span<std::uint64_t const> lengths, std::span<std::uint64_t> weights,
+                         std::span<std::uint64_t> padded) {
               for (std::size_t item = 0; item < lengths.size(); ++item) {
                   std::uint64_t const length = lengths[item];
                   std::uint64_t const part = model.padded_weight(length);
@@ -82,8 +85,9 @@ class phase_cost {
     /// whether they are packed in some part.
     [[nodiscard]] bool packs() const noexcept { return packs_ || !pads_; }
 
-    /// What each length weighs, by itself and in all, written to `weights`, and what of it is padded to the longest of a
-    /// rank, to `padded`. Both are as long as `lengths`, which may be the same memory as `weights`; `padded` may be empty.
+    /// What each length weighs, by itself and in all, written to `weights`, and what of it is padded to the longest of
+    /// a rank, to `padded`. Both are as long as `lengths`, which may be the same memory as `weights`; `padded` may be
+    /// empty.
     ///
     /// @throws std::overflow_error  if a weight does not fit into 64 bits.
     void weigh(std::span<std::uint64_t const> lengths, std::span<std::uint64_t> weights,

@@ -96,7 +96,8 @@ struct planned_step {
         return {expand(home, units[encoder]), phases[encoder].layout};
     }
 
-    /// Outputs of an encoder, per unit: straight to the LLM instance of their sample, in the order of their samples there.
+    /// Outputs of an encoder, per unit: straight to the LLM instance of their sample, in the order of their samples
+    /// there.
     [[nodiscard]] rearrangement outputs(std::size_t encoder) const {
         return {phases[encoder].layout, expand(llm().layout, units[encoder])};
     }
@@ -110,8 +111,8 @@ struct planned_step {
     friend bool operator==(planned_step const&, planned_step const&) = default;
 };
 
-/// The ranks of a phase that have no item in a micro-batch. They still take part in every collective: run them on a dummy
-/// whose loss counts nothing.
+/// The ranks of a phase that have no item in a micro-batch. They still take part in every collective: run them on a
+/// dummy whose loss counts nothing.
 [[nodiscard]] inline std::vector<rank_id> empty_ranks(planned_phase const& phase, micro_batch_id micro_batch = {}) {
     std::vector<rank_id> result;
     for (std::size_t rank = 0; rank < phase.plan.ranks().value; ++rank) {

@@ -51,8 +51,8 @@ struct field_delivery {
 /// one has one copy per stage; of the `2 * context` equal pieces of an item, part p gets those at p and at
 /// `2 * context - 1 - p`, so that causal attention is even work for all parts.
 ///
-/// The way back of a gradient is the inverse: of the first copy, if the leader's counts; of all, summed over the copies,
-/// if members hold parts of it (`invert` each).
+/// The way back of a gradient is the inverse: of the first copy, if the leader's counts; of all, summed over the
+/// copies, if members hold parts of it (`invert` each).
 struct delivered_field {
     unit_map pieces;                    ///< of each item
     std::vector<rearrangement> copies;  ///< of the pieces; all start from the same place

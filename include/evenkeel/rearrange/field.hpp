@@ -35,7 +35,7 @@ struct field {
 /// @throws std::overflow_error    if an item's bytes do not fit into 64 bits.
 /// @throws std::invalid_argument  if a length is negative or not a number.
 template <std::ranges::input_range Lengths>
-    requires sample_length<std::ranges::range_value_t<Lengths>>
+requires sample_length<std::ranges::range_value_t<Lengths>>
 [[nodiscard]] field field_per_token(std::string name, Lengths&& lengths, std::uint64_t bytes_per_token) {
     field result{.name = std::move(name), .bytes = {}};
     for (std::ranges::range_value_t<Lengths> const length : lengths) {
@@ -56,7 +56,7 @@ template <std::ranges::input_range Lengths>
 /// @throws std::invalid_argument  if a field does not know each item's bytes.
 /// @throws std::overflow_error    if an item's bytes do not fit into 64 bits.
 template <std::ranges::input_range Fields>
-    requires std::same_as<std::ranges::range_value_t<Fields>, field>
+requires std::same_as<std::ranges::range_value_t<Fields>, field>
 [[nodiscard]] std::vector<std::uint64_t> bytes_of_items(Fields&& fields, std::size_t items) {
     std::vector<std::uint64_t> total(items);
     std::size_t number = 0;

@@ -38,7 +38,8 @@ class node_members {
     [[nodiscard]] std::size_t position_of(world_rank rank) const noexcept { return position_[to_index(rank)]; }
     [[nodiscard]] std::size_t rail_of(world_rank rank) const noexcept { return position_of(rank) % rails_; }
 
-    /// The rank of `node` on the rail of `rank`; of several, one that others of that rail do not share more than need be.
+    /// The rank of `node` on the rail of `rank`; of several, one that others of that rail do not share more than need
+    /// be.
     [[nodiscard]] world_rank on_rail_of(world_rank rank, node_id node) const noexcept {
         auto const& members = members_[to_index(node)];
         std::size_t const rail = rail_of(rank);

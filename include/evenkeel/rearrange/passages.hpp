@@ -13,8 +13,8 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/rearrange/detail/level_bytes.hpp>
-#include <evenkeel/rearrange/node_members.hpp>
 #include <evenkeel/rearrange/exchange_algorithm.hpp>
+#include <evenkeel/rearrange/node_members.hpp>
 #include <evenkeel/rearrange/pair_traffic.hpp>
 
 namespace evenkeel {

@@ -23,7 +23,7 @@ namespace evenkeel {
 /// @throws std::invalid_argument  if there is not one value per item.
 /// @complexity O(n log n), O(n) where both layouts keep items in order of their id.
 template <std::ranges::random_access_range Values>
-    requires std::ranges::sized_range<Values> && std::copyable<std::ranges::range_value_t<Values>>
+requires std::ranges::sized_range<Values> && std::copyable<std::ranges::range_value_t<Values>>
 [[nodiscard]] auto rearrange(Values&& values, rearrangement const& move) {
     auto const count = static_cast<std::size_t>(std::ranges::size(values));
     if (count != move.size()) {

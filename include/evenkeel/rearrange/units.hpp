@@ -24,8 +24,8 @@ namespace evenkeel {
 ///     images.units();                           // 3: units 0 and 1 are of sample 0, unit 2 is of sample 2
 ///     evenkeel::samples_of_units(images)[2];    // item_id{2}
 ///
-/// A unit is known by its position among the units of all samples; sample s owns `offsets[s] .. offsets[s + 1])`. Plans,
-/// layouts and rearrangements of units are those of items; `expand` is how they meet those of samples.
+/// A unit is known by its position among the units of all samples; sample s owns `offsets[s] .. offsets[s + 1])`.
+/// Plans, layouts and rearrangements of units are those of items; `expand` is how they meet those of samples.
 struct unit_map {
     std::vector<std::size_t> offsets = {0};
 

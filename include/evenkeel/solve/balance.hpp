@@ -38,10 +38,10 @@ concept length_of =
 /// exchange samples with those below it, until the bound is met or `options.effort` is spent. What ranks hold of few
 /// sizes, as tiles have, is chosen from a few patterns (Gilmore and Gomory 1961), which also prove which sums there can
 /// be. `quality` says how far the result can be from the optimum: a gap of 0 proves it, which is the rule with many
-/// samples per rank. Of a handful of samples every placement is tried, and `quality.lower_bound` is then the optimum; of
-/// a few per rank, or of few sizes, it may be higher than `lower_bound`. Never worse than longest first, so at most 4/3
-/// of the optimum whatever the effort; on up to 16 ranks with up to 1024 samples never worse than largest differencing
-/// (Karmarkar and Karp 1982) either, unless effort is 0.
+/// samples per rank. Of a handful of samples every placement is tried, and `quality.lower_bound` is then the optimum;
+/// of a few per rank, or of few sizes, it may be higher than `lower_bound`. Never worse than longest first, so at most
+/// 4/3 of the optimum whatever the effort; on up to 16 ranks with up to 1024 samples never worse than largest
+/// differencing (Karmarkar and Karp 1982) either, unless effort is 0.
 ///
 /// The plan depends on the arguments alone, ties broken by position, so ranks that hold the same lengths may each call
 /// this and agree without a message. A rank runs its samples in the order of the batch. A sample that costs nothing
@@ -52,7 +52,8 @@ concept length_of =
 /// @param model    What a sample costs; see `cost_model`.
 /// @param length   Projects a sample to its length. Default: the sample is its length.
 /// @return         A partition of the batch and its quality.
-/// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, or an option makes no sense.
+/// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, or an option makes no
+///                                sense.
 /// @throws std::overflow_error    if a weight or their sum does not fit into 64 bits.
 /// @throws infeasible, not_found  if `options.wishes` cannot be, or were not, met; see `wishes`.
 /// @complexity O(n log(ranks)), and at most `options.effort` steps per sample; n calls of `length`.

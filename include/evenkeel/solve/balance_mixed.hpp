@@ -36,8 +36,8 @@ namespace evenkeel {
 /// thousandths may well be the optimum. Loads and mean are as for a `padded_model`; ties, order and samples that weigh
 /// nothing as for a `cost_model`.
 ///
-/// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, an option makes no sense, or
-///                                `options.wishes` has a wish.
+/// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, an option makes no sense,
+///                                or `options.wishes` has a wish.
 /// @throws std::overflow_error    if a weight, the load of a rank or their sum does not fit into 64 bits.
 /// @complexity O(n) to sort; at most `options.effort` steps per sample to search; n calls of `length`.
 template <std::ranges::input_range Samples, mixed_model Model, length_of<Samples> Length = std::identity>

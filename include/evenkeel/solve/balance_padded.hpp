@@ -38,8 +38,8 @@ namespace evenkeel {
 /// come last and stay where they were drawn, if all ranks drew the same number. Ranks may stay idle where a single
 /// sample decides.
 ///
-/// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, an option makes no sense, or
-///                                there are `options.wishes`.
+/// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, an option makes no sense,
+///                                or there are `options.wishes`.
 /// @throws std::overflow_error    if a weight, the load of a rank or their sum does not fit into 64 bits.
 /// @complexity O(n) to sort; then O(ranks) for each of about 16 bounds; n calls of `length`.
 template <std::ranges::input_range Samples, padded_model Model, length_of<Samples> Length = std::identity>

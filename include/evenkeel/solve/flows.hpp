@@ -151,8 +151,8 @@ struct node_flows {
         return a.weight < b.weight || (a.weight == b.weight && a.node > b.node);
     };
     std::ranges::make_heap(rooms, less_room);
-    // What is given is hardly ever to measure, mostly by an item too many, however little is to be given. So what nobody
-    // needs is shared out among the flows, or a node that takes little from many would take too much.
+    // What is given is hardly ever to measure, mostly by an item too many, however little is to be given. So what
+    // nobody needs is shared out among the flows, or a node that takes little from many would take too much.
     std::uint64_t spare = 0;
     for (auto const& [room, node] : rooms) {
         spare += room;

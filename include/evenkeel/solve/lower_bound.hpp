@@ -50,7 +50,7 @@ namespace detail {
 /// A load that the busiest of `ranks` ranks cannot fall below, whatever the plan.
 ///
 ///     evenkeel::lower_bound(std::vector<std::uint64_t>{6, 6, 4, 4, 4}, evenkeel::rank_count{2});   // 12 = total / 2
-///     evenkeel::lower_bound(std::vector<std::uint64_t>{9, 9, 9}, evenkeel::rank_count{2});         // 18 = two of three
+///     evenkeel::lower_bound(std::vector<std::uint64_t>{9, 9, 9}, evenkeel::rank_count{2});       // 18 = two of three
 ///
 /// The largest of, with the weights in falling order a_1 >= a_2 >= ... and d ranks:
 ///  - the mean load, rounded up to a multiple of the weights' greatest common divisor: every load is such a multiple;

@@ -28,8 +28,8 @@ struct micro_batch_options {
     std::uint64_t effort = 128;
     std::uint64_t resolution = 1;
 
-    /// The number of the training step, as in `wishes`: what rank r would do at step 0, another rank does, in turns. What
-    /// neither weighs anything nor has tokens stays at home.
+    /// The number of the training step, as in `wishes`: what rank r would do at step 0, another rank does, in turns.
+    /// What neither weighs anything nor has tokens stays at home.
     std::uint64_t step = 0;
 
     friend bool operator==(micro_batch_options const&, micro_batch_options const&) = default;

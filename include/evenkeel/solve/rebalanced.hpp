@@ -34,8 +34,8 @@ struct rebalance_options {
     std::span<std::uint8_t const> classes = {};
 
     /// What the plan must respect besides even loads: caps, speeds, no empty rank, groups, pinned samples, counts. All
-    /// of `wishes` but `step`, since turns would move what could stay. A group is at home in the node that has most bytes
-    /// of it; pinned samples move to their rank in any case.
+    /// of `wishes` but `step`, since turns would move what could stay. A group is at home in the node that has most
+    /// bytes of it; pinned samples move to their rank in any case.
     evenkeel::wishes wishes = {};
 
     /// Whether to compute how few bytes any plan must move. Whoever does not look at that saves its time: no plan

@@ -22,9 +22,9 @@ namespace evenkeel::views {
 
 struct batches_fn {
     template <class Samples>
-        requires ranges::viewable_range<Samples> && ranges::random_access_range<ranges::views::all_t<Samples> const> &&
-                 ranges::sized_range<ranges::views::all_t<Samples> const>
-    [[nodiscard]] auto operator()(Samples&& samples, plan const& plan) const {
+    requires ranges::viewable_range<Samples> && ranges::random_access_range < ranges::views::all_t<Samples>
+    const > &&ranges::sized_range<ranges::views::all_t<Samples> const> [[nodiscard]] auto operator()(
+                Samples&& samples, plan const& plan) const {
         auto const count = static_cast<std::size_t>(ranges::size(samples));
         if (count != plan.items.size()) {
             throw_invalid("views::batches", "samples.size()", count,
@@ -41,9 +41,10 @@ struct batches_fn {
 
     /// The pipeable form: `samples | views::batches(plan)`.
     [[nodiscard]] auto operator()(plan const& plan) const {
-        return ranges::make_view_closure([&plan](auto&& samples) requires requires {
-            batches_fn{}(static_cast<decltype(samples)>(samples), plan);
-        } { return batches_fn{}(static_cast<decltype(samples)>(samples), plan); });
+        return ranges::make_view_closure(
+            [&plan](auto&& samples) requires requires { batches_fn{}(static_cast<decltype(samples)>(samples), plan); } {
+                return batches_fn{}(static_cast<decltype(samples)>(samples), plan);
+            });
     }
 
     // The view refers to the plan.

@@ -18,9 +18,7 @@ namespace {
 
 /// Items of so many nodes of two ranks, each with its weight, which is also its bytes, and its home.
 struct few_items {
-    explicit few_items(std::size_t nodes) {
-        view.assign(flat_group({2 * nodes}), uniform_topology({2 * nodes}, {2}));
-    }
+    explicit few_items(std::size_t nodes) { view.assign(flat_group({2 * nodes}), uniform_topology({2 * nodes}, {2})); }
 
     void add(std::uint64_t weight, std::uint32_t home) {
         task.some_weights.push_back(weight);

@@ -62,9 +62,7 @@ TEST(exact_finish, leaves_a_rank_alone_that_is_above_the_target) {
     EXPECT_THAT(rank_of, ElementsAre(0, 1, 1, 1, 1));
 }
 
-TEST(exact_finish, takes_fewer_items_than_it_may) {
-    EXPECT_THAT(finish({3}, 4, 1).loads, ElementsAre(3, 0, 0, 0));
-}
+TEST(exact_finish, takes_fewer_items_than_it_may) { EXPECT_THAT(finish({3}, 4, 1).loads, ElementsAre(3, 0, 0, 0)); }
 
 class exact_finish_law : public testing::TestWithParam<std::uint64_t> {};
 

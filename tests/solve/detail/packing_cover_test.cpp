@@ -57,9 +57,7 @@ TEST(packing_cover, sees_what_does_not_fit_although_the_sum_does) {
     EXPECT_EQ(cover(of_weights({9, 1}), 2, 8), 9u) << "what fits nowhere leaves";
 }
 
-TEST(packing_cover, takes_the_cheapest) {
-    EXPECT_EQ(cover({{5, 70, 0}, {5, 3, 1}, {5, 40, 2}}, 2, 8), 3u);
-}
+TEST(packing_cover, takes_the_cheapest) { EXPECT_EQ(cover({{5, 70, 0}, {5, 3, 1}, {5, 40, 2}}, 2, 8), 3u); }
 
 TEST(packing_cover, of_nothing_is_nothing) {
     EXPECT_EQ(cover({}, 2, 8), 0u);

@@ -35,9 +35,7 @@ TEST(room_filler, takes_as_few_items_as_fill_the_room) {
     EXPECT_THAT(fill({9, 7, 5, 3, 2}, 15, 0), ElementsAre(7, 5, 3));
 }
 
-TEST(room_filler, is_content_with_what_wastes_little) {
-    EXPECT_THAT(fill({9, 7, 5, 3, 2}, 8, 1), ElementsAre(7));
-}
+TEST(room_filler, is_content_with_what_wastes_little) { EXPECT_THAT(fill({9, 7, 5, 3, 2}, 8, 1), ElementsAre(7)); }
 
 TEST(room_filler, leaves_as_little_room_as_it_can) {
     EXPECT_THAT(fill({9, 7, 5}, 13, 0), ElementsAre(7, 5));

@@ -32,8 +32,8 @@ struct moving_field {
 /// returns, and unpacked, by `ready` or `wait`, in buffers of just the bytes that are sent and received.
 ///
 /// Buffers may lie in device memory where the backend reaches it, those of a rank all of them or none. Then packing and
-/// unpacking are one batch of copies each on the stream `on`: what is put on it after `wait` has returned finds the items.
-/// Without a stream, the items are there when `wait` returns.
+/// unpacking are one batch of copies each on the stream `on`: what is put on it after `wait` has returned finds the
+/// items. Without a stream, the items are there when `wait` returns.
 ///
 /// Collective: every rank of the communicator must call it, also one without items. It is one `exchange`.
 ///

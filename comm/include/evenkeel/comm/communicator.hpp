@@ -45,11 +45,12 @@ struct statement {
 ///
 /// Every operation is collective: every rank calls the same ones in the same order, also a rank with nothing to send.
 /// A call checks its arguments, enqueues and returns; the `pending` says when the bytes are there and throws what went
-/// wrong. Several transfers may be on their way at once. A transfer that fails ends the communicator and all that were split
-/// from it: from then on they only throw that `comm::error`. Ranks that merely disagreed before anything moved (`statement`)
-/// can go on.
+/// wrong. Several transfers may be on their way at once. A transfer that fails ends the communicator and all that were
+/// split from it: from then on they only throw that `comm::error`. Ranks that merely disagreed before anything moved
+/// (`statement`) can go on.
 ///
-/// Backends: `comm/threads.hpp`, `comm/mpi.hpp`, `comm/nccl.hpp`, `comm/loopback.hpp`. Over nodes: `comm/hierarchy.hpp`.
+/// Backends: `comm/threads.hpp`, `comm/mpi.hpp`, `comm/nccl.hpp`, `comm/loopback.hpp`. Over nodes:
+/// `comm/hierarchy.hpp`.
 class communicator {
   public:
     communicator(communicator const&) = delete;
@@ -77,15 +78,15 @@ class communicator {
     /// One message per pair of ranks: a variable all-to-all that only names the pairs with bytes.
     ///
     /// Each message must be sent and received with the same size; the pairs are compared over all ranks before any byte
-    /// moves, and a difference is a `comm::error` on every rank. What a rank keeps is not its business: a rank is no peer
-    /// of itself.
+    /// moves, and a difference is a `comm::error` on every rank. What a rank keeps is not its business: a rank is no
+    /// peer of itself.
     ///
     /// Before that, the statements are compared. If one differs or is a refusal, nothing moves, whatever the messages:
     /// `wait` throws a `comm::error` on every rank that names those ranks, and the communicator can still be used.
     ///
     /// @param sends     Ascending in peer, each at most once, none empty. The spans are read before the call returns,
-    /// @param receives  likewise; the bytes they refer to belong to the transfer until its `wait` returns, and no two of
-    ///                  them overlap.
+    /// @param receives  likewise; the bytes they refer to belong to the transfer until its `wait` returns, and no two
+    ///                  of them overlap.
     /// @throws std::invalid_argument  names the message that breaks these rules.
     [[nodiscard]] pending exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on = {},
                                    statement const& mine = {});
@@ -102,7 +103,8 @@ class communicator {
     /// Ends every operation of all ranks, now and later, with a `comm::error` that carries `reason`: for a rank that
     /// cannot go on. Local: returns at once.
     ///
-    /// @param culprit  Whom the errors name as `peer`: the rank because of which this one cannot go on. Default: itself.
+    /// @param culprit  Whom the errors name as `peer`: the rank because of which this one cannot go on. Default:
+    ///                 itself.
     void abort(std::string_view reason, std::optional<world_rank> culprit = {}) noexcept {
         do_abort(reason, culprit.value_or(rank_));
     }

@@ -17,8 +17,7 @@ class deadline {
     /// `budget` from now. Implicit, so that a duration may stand where a deadline is asked for. A budget below zero is
     /// zero, one beyond the end of the clock is that end.
     template <class Rep, class Period>
-    deadline(std::chrono::duration<Rep, Period> budget)
-        : at_{clock::now()} {
+    deadline(std::chrono::duration<Rep, Period> budget) : at_{clock::now()} {
         if (budget < budget.zero()) {
             return;
         }

@@ -35,8 +35,8 @@ struct dispatcher_options {
     /// small messages, such as Gloo. Default: over the communicator.
     std::function<void(std::span<std::byte const> mine, std::span<std::byte> all)> gather = {};
 
-    /// Gives room for what arrives of a field, such as from a tensor; lives as long as the step. Default: buffers of the
-    /// dispatcher's own, which only grow.
+    /// Gives room for what arrives of a field, such as from a tensor; lives as long as the step. Default: buffers of
+    /// the dispatcher's own, which only grow.
     std::function<std::span<std::byte>(std::size_t field, std::size_t bytes)> allocate = {};
 
     /// Is told about every step that `wait` returns.
@@ -49,20 +49,20 @@ struct dispatcher_options {
 ///     evenkeel::comm::dispatcher dispatch{world, phases, 30s};            // lives as long as training
 ///     auto next = dispatch.prepare(samples, fields);                      // returns at once
 ///     for (...) {
-///         auto step = next.wait(30s);                                     // here already, if the last step took longer
+/// waits if it took longer
 ///         next = dispatch.prepare(samples_of_next_step, fields_of_next_step);
 ///         auto const images = step.arrived(0);                            // encode them, then
 ///         step.forward(vision, outputs).wait(30s);                        // to the LLM; gradients come back with
 ///         step.backward(vision, gradients).wait(30s);
 ///     }
 ///
-/// Batch post-balancing as in OrchMLLM (arXiv 2503.23830). All raw fields of all phases travel in one message per peer, of
-/// sizes that follow from the plan. Steps are prepared one after the other in the order of the calls, over a communicator
-/// of their own, so operations have one order on every rank, whatever the timing.
+/// Batch post-balancing as in OrchMLLM (arXiv 2503.23830). All raw fields of all phases travel in one message per peer,
+/// of sizes that follow from the plan. Steps are prepared one after the other in the order of the calls, over a
+/// communicator of their own, so operations have one order on every rank, whatever the timing.
 ///
-/// At most two steps exist at a time: the one that computes and the next. Nothing is thrown out of the thread: what goes
-/// wrong surfaces on `wait`, on every rank, and from then on in `prepare`. One object per rank, used by one thread at a
-/// time; steps may be used by others. Over MPI, a trainer that calls MPI itself needs `MPI_THREAD_MULTIPLE`.
+/// At most two steps exist at a time: the one that computes and the next. Nothing is thrown out of the thread: what
+/// goes wrong surfaces on `wait`, on every rank, and from then on in `prepare`. One object per rank, used by one thread
+/// at a time; steps may be used by others. Over MPI, a trainer that calls MPI itself needs `MPI_THREAD_MULTIPLE`.
 class dispatcher {
   public:
     /// Collective over `world`, which is only used here; blocks. The LLM is the last of `phases`.

@@ -45,8 +45,8 @@ enum class field_rows : std::uint8_t {
 ///     step_field{.name = "position ids", .phase = llm, .bytes = ids, .rows = field_rows::per_output,
 ///                .element_bytes = 8, .planes = 3}
 ///
-/// All but `bytes` is the same on every rank. How many rows an item has follows from the lengths, so every rank knows the
-/// size of what it will receive.
+/// All but `bytes` is the same on every rank. How many rows an item has follows from the lengths, so every rank knows
+/// the size of what it will receive.
 struct step_field {
     std::string_view name;
     std::size_t phase = 0;  ///< whose items carry it: units of an encoder, or samples for the LLM, which is the last

@@ -53,7 +53,8 @@ class dispatched_step {
     ///
     /// Collective: every rank must call it for the same encoders in the same order, also one without units.
     ///
-    /// @param fields  The same on every rank but for the buffers, which belong to the transfer until its `wait` returns.
+    /// @param fields  The same on every rank but for the buffers, which belong to the transfer until its `wait`
+    ///                returns.
     /// @return        Its `wait` throws as that of `all_to_all`.
     [[nodiscard]] pending forward(std::size_t encoder, std::span<output_field const> fields,
                                   output_options const& options = {});
@@ -87,8 +88,8 @@ class prepared_step {
     /// Blocks until the raw inputs of this rank have arrived. Once.
     ///
     /// @throws comm::error  on every rank, if one failed, disagreed or did not come before `until`; names it.
-    /// @throws what planning throws, or `std::invalid_argument` on the rank whose samples, fields or buffers do not fit.
-    ///         After any of these the dispatcher can only be destroyed.
+    /// @throws what planning throws, or `std::invalid_argument` on the rank whose samples, fields or buffers do not
+    ///         fit. After any of these the dispatcher can only be destroyed.
     [[nodiscard]] dispatched_step wait(deadline until);
 
   private:

@@ -18,8 +18,8 @@ enum class aftermath : bool { ended, can_go_on };
 ///
 ///     "exchange on rank 2: rank 0 sends 1 byte to rank 1, which expects 3"
 ///
-/// Every surviving rank of the communicator gets one, within its deadline. A transfer that failed ends its communicator;
-/// ranks that merely disagreed before anything moved can go on.
+/// Every surviving rank of the communicator gets one, within its deadline. A transfer that failed ends its
+/// communicator; ranks that merely disagreed before anything moved can go on.
 class error : public std::runtime_error {
   public:
     error(std::string_view operation, world_rank rank, std::optional<world_rank> peer, std::string_view reason,

@@ -73,7 +73,8 @@ class pipeline_executor {
   public:
     /// Collective: every rank of the communicator must call it, also one that runs no device.
     ///
-    /// @param world      Outlives the executor. Between runs the caller may use it, during a run only the executor does.
+    /// @param world      Outlives the executor. Between runs the caller may use it, during a run only the executor
+    ///                   does.
     /// @param pipelines  One for every replica of every modality; the same on every rank.
     /// @throws std::invalid_argument  on every rank, if the schedules do not run together or are not of that kind, or a
     ///                                rank or size is missing, too large or there twice.

@@ -29,15 +29,15 @@ struct exchange_options {
 ///     evenkeel::comm::hierarchy ways{world, 30s};                        // once
 ///     all_to_all(ways, move, fields, {.algorithm = two_hop}).wait(30s);  // every step
 ///
-/// Bytes are relayed as `passages_of` says, and `predict` knows beforehand how many go over which link. Nothing but time
-/// depends on the algorithm: the same bytes arrive, ranks compare their statements before any byte reaches a receiver,
-/// and a fault is a `comm::error` on every rank within its deadline.
+/// Bytes are relayed as `passages_of` says, and `predict` knows beforehand how many go over which link. Nothing but
+/// time depends on the algorithm: the same bytes arrive, ranks compare their statements before any byte reaches a
+/// receiver, and a fault is a `comm::error` on every rank within its deadline.
 ///
-/// Transfers of one hierarchy proceed in the order of the calls. A rank relays for others only while it is inside `ready`
-/// or `wait` of one of them: whoever waits for something else first holds the others up.
+/// Transfers of one hierarchy proceed in the order of the calls. A rank relays for others only while it is inside
+/// `ready` or `wait` of one of them: whoever waits for something else first holds the others up.
 ///
-/// A hierarchy that fails ends its own communicators, not the one it was made of. One object per rank, used by one thread
-/// at a time.
+/// A hierarchy that fails ends its own communicators, not the one it was made of. One object per rank, used by one
+/// thread at a time.
 class hierarchy {
   public:
     /// Collective over `world`; blocks. Splits off the ranks of each node, of each rail, and all.
@@ -54,8 +54,8 @@ class hierarchy {
     [[nodiscard]] evenkeel::topology const& topology() const noexcept;
     [[nodiscard]] link_costs const& costs() const noexcept;
 
-    /// Times empty exchanges and large ones, inside the nodes and between them, and reckons with the result from then on:
-    /// the slowest rank's. Costs a few milliseconds on fast links. Collective; blocks.
+    /// Times empty exchanges and large ones, inside the nodes and between them, and reckons with the result from then
+    /// on: the slowest rank's. Costs a few milliseconds on fast links. Collective; blocks.
     ///
     /// @param bytes  Of each message that is timed: enough to make latency small beside it.
     link_costs measure(deadline until, std::size_t bytes = std::size_t{1} << 20U);
@@ -70,10 +70,10 @@ class hierarchy {
     ///
     /// @param all       The messages of all ranks; the same on every rank, and part of what the ranks compare.
     /// @param sends     This rank's part of it, likewise
-    /// @param receives  these. The bytes belong to the transfer until its `wait` returns; where it throws, they may hold
-    ///                  some messages, in full or in part.
-    /// @throws std::invalid_argument  from `wait`, on the rank whose messages are not its part of `all`; the others get a
-    ///                                `comm::error` that names it, and the hierarchy can still be used.
+    /// @param receives  these. The bytes belong to the transfer until its `wait` returns; where it throws, they may
+    ///                  hold some messages, in full or in part.
+    /// @throws std::invalid_argument  from `wait`, on the rank whose messages are not its part of `all`; the others get
+    ///                                a `comm::error` that names it, and the hierarchy can still be used.
     [[nodiscard]] pending exchange(pair_traffic const& all, std::span<outgoing const> sends,
                                    std::span<incoming const> receives, exchange_options const& options = {},
                                    stream on = {}, statement const& mine = {});

@@ -26,7 +26,8 @@ struct gathered_lengths {
     }
 };
 
-/// Tells all ranks the lengths of the samples that each has drawn. Ranks may hold different numbers of samples, or none.
+/// Tells all ranks the lengths of the samples that each has drawn. Ranks may hold different numbers of samples, or
+/// none.
 ///
 ///     auto const lengths = all_gather_lengths(communicator, mine, 2, 30s);
 ///     auto const llm = evenkeel::balance(lengths[1], ranks, model);      // the same plan on every rank

@@ -47,7 +47,8 @@ class pending {
     /// Blocks until this rank's part is complete: what it receives is in place, what it sent may be overwritten.
     ///
     /// @throws comm::error  on every rank of the communicator. If a peer failed or did not come before `until`, the
-    ///                      communicator cannot be used any more; if ranks only disagreed before anything moved, it can.
+    ///                      communicator cannot be used any more; if ranks only disagreed before anything moved, it
+    ///                      can.
     void wait(deadline until) {
         if (transfer_ != nullptr) {
             // Out of the member first: after a fault there is nothing left to wait for.

@@ -31,7 +31,7 @@ struct step_amounts {
     std::vector<phase_amounts> phases;
     std::vector<std::uint64_t> sequences;  ///< tokens of each sample in the LLM, unpadded
     std::vector<std::uint64_t> outputs;    ///< bytes of each sample's outputs, one way
-    std::vector<std::uint64_t> moving;     ///< bytes that moving each sample's LLM place costs: text, outputs, gradients
+    std::vector<std::uint64_t> moving;  ///< bytes that moving each sample's LLM place costs: text, outputs, gradients
 };
 
 [[nodiscard]] inline std::uint64_t rounded_up(std::uint64_t tokens, std::uint64_t multiple, char const* what) {
@@ -42,9 +42,9 @@ struct step_amounts {
 /// How many tokens an encoder makes of `tokens`.
 [[nodiscard]] inline std::uint64_t output_tokens(phase const& encoder, std::uint64_t tokens) noexcept {
     // Asked, because dividing takes longer than all else.
-    return encoder.tokens_per_output == 1 ? tokens
-                                          : tokens / encoder.tokens_per_output +
-                                                (tokens % encoder.tokens_per_output != 0 ? 1 : 0);
+    return encoder.tokens_per_output == 1
+               ? tokens
+               : tokens / encoder.tokens_per_output + (tokens % encoder.tokens_per_output != 0 ? 1 : 0);
 }
 
 /// How often the outputs of an encoder travel: forward, and their gradients back.
@@ -131,9 +131,9 @@ inline void write_amounts(step_samples const& samples, std::span<phase const> ph
             result.sequences[sample] =
                 checked_add(result.sequences[sample], tokens, "orchestrate: the length of a sample");
             result.outputs[sample] = checked_add(result.outputs[sample], bytes, "orchestrate: the bytes of a sample");
-            result.moving[sample] = checked_add(
-                result.moving[sample], checked_multiply(ways, bytes, "orchestrate: the bytes of a sample"),
-                "orchestrate: the bytes of a sample");
+            result.moving[sample] =
+                checked_add(result.moving[sample], checked_multiply(ways, bytes, "orchestrate: the bytes of a sample"),
+                            "orchestrate: the bytes of a sample");
         }
         amounts.total_bytes = bytes_in_all(amounts.bytes);
         auto const both_ways =

@@ -18,8 +18,8 @@ namespace evenkeel::detail {
 /// Adds up what a step moves, exchange by exchange.
 class traffic_counter {
   public:
-    void operator()(step_problem const& problem, std::span<group_view const> views,
-                    std::span<phase_ranks const> chosen, step_traffic& result) {
+    void operator()(step_problem const& problem, std::span<group_view const> views, std::span<phase_ranks const> chosen,
+                    step_traffic& result) {
         cluster_ = &problem.cluster;
         of_node_.assign(problem.cluster.nodes(), 0);
         moved_ = 0;

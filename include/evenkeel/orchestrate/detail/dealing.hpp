@@ -150,7 +150,8 @@ class sample_dealer {
         });
     }
 
-    /// The sum of squares grows by twice the product of what is there and what comes, and by what is the same everywhere.
+    /// The sum of squares grows by twice the product of what is there and what comes, and by what is the same
+    /// everywhere.
     [[nodiscard]] std::size_t slot_for(std::uint32_t sample, std::size_t phases) const noexcept {
         auto const& loads = loads_;
         std::size_t best = 0;

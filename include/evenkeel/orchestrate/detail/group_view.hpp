@@ -77,8 +77,8 @@ class group_view {
     }
     [[nodiscard]] world_rank leader(std::uint32_t rank) const noexcept { return leaders_[rank]; }
 
-    /// The instance that item number `item` is nearest to: the one that its world rank has a part in, else one on the same
-    /// node, else any.
+    /// The instance that item number `item` is nearest to: the one that its world rank has a part in, else one on the
+    /// same node, else any.
     [[nodiscard]] std::uint32_t nearest(world_rank rank, std::size_t item) const noexcept {
         if (std::uint32_t const instance = instance_of_[to_index(rank)]; instance != nobody) {
             return instance;
@@ -100,8 +100,8 @@ class group_view {
     std::vector<world_rank> leaders_;            ///< of each instance
     std::vector<std::size_t> offsets_ = {0};     ///< of each node's instances in
     std::vector<std::uint32_t> members_;
-    std::vector<std::uint32_t> instance_of_;     ///< of each world rank, or `nobody`
-    std::vector<std::uint32_t> node_of_;         ///< of each world rank, or `nobody`
+    std::vector<std::uint32_t> instance_of_;  ///< of each world rank, or `nobody`
+    std::vector<std::uint32_t> node_of_;      ///< of each world rank, or `nobody`
 };
 
 }  // namespace evenkeel::detail

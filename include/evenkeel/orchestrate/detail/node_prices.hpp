@@ -14,10 +14,10 @@ namespace evenkeel::detail {
 
 /// What a node must at least send away of what it has drawn, from prices on the load that has to leave.
 ///
-/// Every feasible step takes at least `surplus[m]` of the load of phase m out of the node. With a price per load on each,
-/// what is paid for the surplus, plus what the cheapest decision for every sample costs net of prices, is a lower bound
-/// on the bytes (Lagrangian duality), whatever the prices. They are searched one after the other, each where the bound,
-/// which is concave in it, is largest. Prices are integers in 2^-20 bytes per load, so that the bound is exact.
+/// Every feasible step takes at least `surplus[m]` of the load of phase m out of the node. With a price per load on
+/// each, what is paid for the surplus, plus what the cheapest decision for every sample costs net of prices, is a lower
+/// bound on the bytes (Lagrangian duality), whatever the prices. They are searched one after the other, each where the
+/// bound, which is concave in it, is largest. Prices are integers in 2^-20 bytes per load, so that the bound is exact.
 class node_prices {
   public:
     explicit node_prices(step_problem const& problem) : problem_{problem} {}

@@ -51,8 +51,7 @@ class node_splitter {
         for (auto const item : items) {
             weights_.push_back(task_->weights[item]);
         }
-        auto const& even = balance(balancing_, weights_, rank_count{size_}, linear_cost{},
-                                   {.effort = effort_});
+        auto const& even = balance(balancing_, weights_, rank_count{size_}, linear_cost{}, {.effort = effort_});
         rank_of.resize(items.size());
         for (std::uint32_t rank = 0; rank < size_; ++rank) {
             for (item_id const at : even.plan[rank_id{rank}]) {

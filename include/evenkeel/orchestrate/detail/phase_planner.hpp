@@ -150,8 +150,8 @@ class phase_planner {
                              .bounds = is_sparse(task, view)});
     }
 
-    /// A plan from scratch moves nearly everything. What stays home at a larger tolerance is often a few exchanges away from
-    /// the one asked for; that is tried first.
+    /// A plan from scratch moves nearly everything. What stays home at a larger tolerance is often a few exchanges away
+    /// from the one asked for; that is tried first.
     void polish_from_home(phase_task const& task, phase const& phase, group_view const& view, double tolerance,
                           phase_answer& answer) {
         auto const target = std::max(

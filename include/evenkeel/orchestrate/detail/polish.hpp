@@ -14,8 +14,8 @@ namespace evenkeel::detail {
 /// Evens out the last per mille of a phase with a few heavy items per rank: two ranks at a time share their items anew.
 ///
 /// The busiest rank tries all splits of its items and those of another, in its node before elsewhere, and takes the one
-/// that leaves least above the target, then the one that moves fewest bytes between nodes. Where none helps, it swaps an
-/// item at random, from a generator that only knows the round.
+/// that leaves least above the target, then the one that moves fewest bytes between nodes. Where none helps, it swaps
+/// an item at random, from a generator that only knows the round.
 class polisher {
   public:
     /// @param rank_of     Of each item; changed for the better, and only where the target is reached.

@@ -66,8 +66,8 @@ class sparse_nodes {
         rank_of_.resize(task.size());
         busiest_ = 0;
         for (std::size_t node = 0; node < nodes_.size(); ++node) {
-            busiest_ = std::max(
-                busiest_, splitter_.seat(view.on_node(node), nodes_[node].items, nodes_[node].rank_of, rank_of_));
+            busiest_ = std::max(busiest_,
+                                splitter_.seat(view.on_node(node), nodes_[node].items, nodes_[node].rank_of, rank_of_));
         }
         if (busiest_ > target) {
             std::uint64_t const splits = std::max<std::uint64_t>(task.size(), 1024) * std::min(effort, most_effort) * 8;

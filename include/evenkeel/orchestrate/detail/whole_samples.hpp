@@ -19,8 +19,8 @@ namespace evenkeel::detail {
 /// Units that leave their node one by one leave the sample's other outputs behind, and all of them have to meet again.
 class whole_samples {
   public:
-    /// Moves the homes of units whose sample has to leave its node to ranks of another. Nodes of different sizes are left
-    /// as they are.
+    /// Moves the homes of units whose sample has to leave its node to ranks of another. Nodes of different sizes are
+    /// left as they are.
     void operator()(phase_task& task, group_view const& view, double tolerance, std::uint64_t effort) {
         between_nodes_ = 0;
         std::size_t const nodes = view.nodes();
@@ -89,8 +89,8 @@ class whole_samples {
         std::iota(nodes_.begin(), nodes_.end(), 0U);
     }
 
-    /// How much busier than their bound nodes may be: what the ranks may, but for six tenths of the slack, with which the
-    /// ranks of a node come out even easily.
+    /// How much busier than their bound nodes may be: what the ranks may, but for six tenths of the slack, with which
+    /// the ranks of a node come out even easily.
     [[nodiscard]] double slack_of_nodes(phase_task const& task, group_view const& view, std::size_t size,
                                         double tolerance) {
         auto const of_rank = static_cast<double>(bound_(task.weights, {view.ranks()})) * (1 + tolerance);

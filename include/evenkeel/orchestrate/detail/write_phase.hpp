@@ -40,9 +40,7 @@ class phase_writer {
         }
         std::size_t const count = chosen.rank_of.size();
         auto const slot = [&](std::size_t item) { return micro_batches == 1 ? micro_batch_id{} : slot_of[item]; };
-        auto const list = [&](std::size_t item) {
-            return chosen.rank_of[item] * micro_batches + to_index(slot(item));
-        };
+        auto const list = [&](std::size_t item) { return chosen.rank_of[item] * micro_batches + to_index(slot(item)); };
         auto& plan = result.plan;
         plan.micro_batches = micro_batches;
         plan.items.resize(count);

@@ -26,8 +26,8 @@ inline void require_positive(std::string_view function, std::string_view name, d
     }
 }
 
-/// A time or a size to 40 significant bits. Two formulas of one time differ in the last of 53, and a compiler may fuse a
-/// multiplication with an addition; rounded, they compare as equal and the tie-breaks decide.
+/// A time or a size to 40 significant bits. Two formulas of one time differ in the last of 53, and a compiler may fuse
+/// a multiplication with an addition; rounded, they compare as equal and the tie-breaks decide.
 [[nodiscard]] inline double rounded(double amount) noexcept {
     constexpr std::uint64_t dropped = 13;
     auto bits = std::bit_cast<std::uint64_t>(amount);

@@ -16,8 +16,9 @@ namespace evenkeel::detail {
 
 /// Where bundles are at home, and what they cost elsewhere.
 ///
-/// A group that was drawn in several places is at home in the node that has most bytes of it, on the rank there that has
-/// most of these. The rest has to move in any case; what more it costs elsewhere is the difference to the next best node.
+/// A group that was drawn in several places is at home in the node that has most bytes of it, on the rank there that
+/// has most of these. The rest has to move in any case; what more it costs elsewhere is the difference to the next best
+/// node.
 class bundle_homes {
   public:
     void reserve(std::size_t items) {

@@ -14,9 +14,9 @@ namespace evenkeel::detail {
 
 /// Tries every placement of a few items that could be better than the best known: what it ends with is the optimum.
 ///
-/// Depth first, heaviest item first, the least loaded rank first. Ranks of equal load are alike, so one of them is tried;
-/// a branch ends where a rank would be no better than the best known placement, or where what is left does not fit into
-/// the room of all ranks together. This is complete greedy search (R. E. Korf 1998).
+/// Depth first, heaviest item first, the least loaded rank first. Ranks of equal load are alike, so one of them is
+/// tried; a branch ends where a rank would be no better than the best known placement, or where what is left does not
+/// fit into the room of all ranks together. This is complete greedy search (R. E. Korf 1998).
 class complete_search {
   public:
     static constexpr std::size_t most_items = 24;

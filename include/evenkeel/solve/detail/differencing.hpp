@@ -148,7 +148,7 @@ class differencing {
     }
 
     std::vector<shares> partitions_;  ///< by the first item of each
-    std::vector<difference> open_;       ///< a heap, the one that differs most at the front
+    std::vector<difference> open_;    ///< a heap, the one that differs most at the front
     std::vector<std::uint32_t> next_;
     std::vector<std::uint32_t> rank_of_;
 };

@@ -30,7 +30,8 @@ namespace evenkeel::detail {
     return 3 * sizes <= weights.size();
 }
 
-/// What a rank can give in an exchange: choices of its items, by their sum in rising order. The first choice is nothing.
+/// What a rank can give in an exchange: choices of its items, by their sum in rising order. The first choice is
+/// nothing.
 class menu {
   public:
     /// Remembers enough memory for any rank of a batch of `items`.

@@ -17,9 +17,9 @@ namespace evenkeel::detail {
 ///
 ///     5 5 5 on two ranks of 8: one of the three has to go
 ///
-/// Dual feasible functions give each item a value such that what fits onto a rank has values of at most F together. What
-/// stays on the ranks of a node has at most ranks * F, so the rest must leave: the cheapest per value, the last one cut
-/// to measure (G. B. Dantzig 1957). The functions are those of `dual_feasible`.
+/// Dual feasible functions give each item a value such that what fits onto a rank has values of at most F together.
+/// What stays on the ranks of a node has at most ranks * F, so the rest must leave: the cheapest per value, the last
+/// one cut to measure (G. B. Dantzig 1957). The functions are those of `dual_feasible`.
 class packing_cover {
   public:
     void reserve(std::size_t items) {

@@ -194,8 +194,8 @@ class pattern_program {
                 sum += wide{inverse_[row][size]} * entering[size];
             }
             displaces[row] = checked(sum);
-            if (displaces[row] > 0 && (leaving == most_sizes || wide{use_[row]} * displaces[leaving] <
-                                                                    wide{use_[leaving]} * displaces[row])) {
+            if (displaces[row] > 0 && (leaving == most_sizes ||
+                                       wide{use_[row]} * displaces[leaving] < wide{use_[leaving]} * displaces[row])) {
                 leaving = row;
             }
         }
@@ -205,8 +205,8 @@ class pattern_program {
         }
         for (std::size_t row = 0; row < sizes_.size(); ++row) {
             for (std::size_t size = 0; row != leaving && size < sizes_.size(); ++size) {
-                wide const scaled = wide{inverse_[row][size]} * displaces[leaving] -
-                                    wide{inverse_[leaving][size]} * displaces[row];
+                wide const scaled =
+                    wide{inverse_[row][size]} * displaces[leaving] - wide{inverse_[leaving][size]} * displaces[row];
                 inverse_[row][size] = checked(scaled / determinant_);
             }
         }

@@ -13,8 +13,9 @@ namespace evenkeel::detail {
 
 /// Which items each rank has while a search moves them about: one list per rank, heaviest item first.
 ///
-/// The lists share one pool of memory. A list that outgrows its place moves to the end of the pool, with room to grow; when
-/// the pool is full, all lists are packed anew. So nothing is allocated once a batch of the same shape has been seen.
+/// The lists share one pool of memory. A list that outgrows its place moves to the end of the pool, with room to grow;
+/// when the pool is full, all lists are packed anew. So nothing is allocated once a batch of the same shape has been
+/// seen.
 class placement {
   public:
     void reserve(std::size_t items, std::size_t ranks) {

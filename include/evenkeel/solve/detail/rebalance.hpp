@@ -146,15 +146,14 @@ inline void rebalance(stay_room& room, stay_task const& task) {
     }
     write_plan(room.rank_of_item, ranks, result.plan);
     result.quality = {.max_load = busiest * items.sorted.unit,
-                           .total_load = items.sorted.total * items.sorted.unit,
-                           .lower_bound = bound * items.sorted.unit,
-                           .ranks = {ranks}};
+                      .total_load = items.sorted.total * items.sorted.unit,
+                      .lower_bound = bound * items.sorted.unit,
+                      .ranks = {ranks}};
     result.moved_bound.reset();
     result.between_nodes_bound.reset();
     if (task.bounds) {
         room.rooms.assign(ranks, busiest);
-        auto const least =
-            room.bounds(items, room.ranks, room.staying.home_loads(), room.rooms, result.between_nodes);
+        auto const least = room.bounds(items, room.ranks, room.staying.home_loads(), room.rooms, result.between_nodes);
         result.moved_bound = least.moved;
         result.between_nodes_bound = least.between_nodes;
     }

@@ -34,7 +34,8 @@ class rounds {
         tournament_.reserve(ranks);
     }
 
-    /// @param weights  In falling order, each at least 1; the bits of their sum and of `ranks` - 1 fit into 63 together.
+    /// @param weights  In falling order, each at least 1; the bits of their sum and of `ranks` - 1 fit into 63
+    ///                 together.
     /// @param rank_of  Filled with the rank of each item.
     /// @param loads    One per rank; filled with its load.
     /// @complexity     O(items * log(ranks)), and nearly always O(items)
@@ -51,8 +52,7 @@ class rounds {
         while (!weights.empty()) {
             std::size_t const in_order = put_in_order(weights.front());
             auto const order = std::span{order_}.first(in_order);
-            std::size_t const served =
-                in_order < ranks / 8 ? play(weights, rank_of) : serve(weights, order, rank_of);
+            std::size_t const served = in_order < ranks / 8 ? play(weights, rank_of) : serve(weights, order, rank_of);
             weights = weights.subspan(served);
             rank_of = rank_of.subspan(served);
         }

@@ -19,8 +19,8 @@ namespace evenkeel::detail {
 /// Plans with wishes that start from home.
 ///
 /// What is pinned and what a slower rank cannot take is a load that cannot be given away; so the search without limits
-/// can run. The limits are then met by exchanges, first inside nodes, then between any ranks, and what can come home for
-/// nothing comes home.
+/// can run. The limits are then met by exchanges, first inside nodes, then between any ranks, and what can come home
+/// for nothing comes home.
 class wish_staying {
   public:
     using score = wish_problem::score;

@@ -17,7 +17,8 @@ inline void write_plan(std::span<std::uint32_t const> rank_of_item, std::size_t 
     plan.micro_batches = 1;
     plan.offsets.assign(ranks + 1, 0);
     plan.items.resize(rank_of_item.size());
-    // offsets[rank] first counts, then is where the next item of the rank goes, and so ends as the start of the next rank.
+    // offsets[rank] first counts, then is where the next item of the rank goes, and so ends as the start of the next
+    // rank.
     for (auto const rank : rank_of_item) {
         ++plan.offsets[rank];
     }
