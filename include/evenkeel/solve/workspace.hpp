@@ -54,8 +54,8 @@ struct buffers {
 
 /// The memory that solvers work in. From the second batch of the same shape on, planning allocates nothing.
 ///
-///     evenkeel::workspace space;                                                    // lives as long as training
-///     auto const& even = evenkeel::balance(space, lengths, ranks, evenkeel::linear_cost{});  // valid until the next use
+///     evenkeel::workspace space;                                                  // lives as long as training
+///     auto const& even = evenkeel::balance(space, lengths, ranks, evenkeel::linear_cost{});  // until the next use
 ///
 /// Results do not depend on what a workspace was used for before. It belongs to one thread at a time.
 class workspace {

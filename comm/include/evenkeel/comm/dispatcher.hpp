@@ -49,7 +49,7 @@ struct dispatcher_options {
 ///     evenkeel::comm::dispatcher dispatch{world, phases, 30s};            // lives as long as training
 ///     auto next = dispatch.prepare(samples, fields);                      // returns at once
 ///     for (...) {
-/// waits if it took longer
+///         auto step = next.wait(30s);                                     // waits if the last step was shorter
 ///         next = dispatch.prepare(samples_of_next_step, fields_of_next_step);
 ///         auto const images = step.arrived(0);                            // encode them, then
 ///         step.forward(vision, outputs).wait(30s);                        // to the LLM; gradients come back with
