@@ -221,8 +221,8 @@ TEST(rebalance, makes_the_same_plan_without_bounds_and_says_that_there_are_none)
         auto const [lengths, ranks] = test::mixed_batch(seed, 8, 6);
         auto const home = home_layout(counts(8, 6));
         auto const cluster = uniform_topology({8}, {4});
-        auto const with = rebalance(lengths, home, cluster, linear_cost{});
-        auto const without = rebalance(lengths, home, cluster, linear_cost{}, {.bounds = false});
+        auto const with = rebalance(lengths, home, cluster, linear_cost{}, {.effort = 64});
+        auto const without = rebalance(lengths, home, cluster, linear_cost{}, {.effort = 64, .bounds = false});
         EXPECT_TRUE(with.moved_bound.has_value() && with.between_nodes_bound.has_value());
         auto expected = with;
         expected.moved_bound.reset();
