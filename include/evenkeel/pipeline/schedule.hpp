@@ -87,7 +87,8 @@ struct instruction {
 ///     for (auto const& one : drawn[evenkeel::device_id{3}]) { ... }   // RECV_F1 F1 RECV_F2 F2 ... S1 B1 SEND_B1 ...
 ///
 /// Device d runs `instructions[offsets[d]] .. instructions[offsets[d + 1])`, one after the other; sends do not wait for
-/// their receiver. Stage s stands on device s % devices. `faults_of` says what is wrong with a schedule.
+/// their receiver. Stage s stands on device s % devices, and every device has equally many: `stages` is a multiple of
+/// the devices. `faults_of` says what is wrong with a schedule.
 struct schedule {
     std::size_t stages = 0;
     std::size_t micro_batches = 0;
@@ -95,7 +96,7 @@ struct schedule {
     std::vector<instruction> instructions = {};
     std::vector<std::size_t> offsets = {0};
 
-    [[nodiscard]] std::size_t devices() const noexcept { return offsets.size() - 1; }
+    [[nodiscard]] std::size_t devices() const noexcept { return offsets.empty() ? 0 : offsets.size() - 1; }
     [[nodiscard]] std::size_t syncs() const noexcept { return group == 0 ? 0 : micro_batches / group; }
 
     [[nodiscard]] std::span<instruction const> operator[](device_id device) const noexcept {

@@ -44,7 +44,8 @@ inline void require_pipeline(std::string_view function, stage_count stages, micr
                       std::max(stages.value, micro_batches.value), "at most 4294967295");
     }
     // Two passes and four transfers for each; what is too much for memory is the allocator's to refuse.
-    (void)checked_multiply(stages.value, checked_multiply(6, micro_batches.value, function), function);
+    auto const what = std::string{function}.append(": the number of instructions");
+    (void)checked_multiply(stages.value, checked_multiply(6, micro_batches.value, what), what);
 }
 
 inline void require_group_size(std::string_view function, micro_batch_count micro_batches, group_size group) {
