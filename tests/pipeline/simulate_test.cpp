@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -315,11 +317,11 @@ TEST(simulate, refuses_times_that_are_none) {
         return std::string{"none"};
     };
     EXPECT_EQ(message([](auto& times) { times.stages[1].backward = -1; }),
-              "simulate: times[0].stages[1].backward = -1, expected a time of at least 0");
+              "simulate: times[0].stages[1].backward = -1, expected a time from 0 to 1e200");
     EXPECT_EQ(message([](auto& times) { times.sync = std::numeric_limits<double>::quiet_NaN(); }),
-              "simulate: times[0].sync = nan, expected a time of at least 0");
+              "simulate: times[0].sync = nan, expected a time from 0 to 1e200");
     EXPECT_EQ(message([](auto& times) { times.gather = std::numeric_limits<double>::infinity(); }),
-              "simulate: times[0].gather = inf, expected a time of at least 0");
+              "simulate: times[0].gather = inf, expected a time from 0 to 1e200");
     EXPECT_EQ(message([](auto& times) { times.stages.pop_back(); }),
               "simulate: times[0].stages.size() = 1, expected one for each of 2 stages");
     EXPECT_EQ(message([](auto& times) { times.link.bandwidth = 0; }),
@@ -329,6 +331,36 @@ TEST(simulate, refuses_times_that_are_none) {
               }),
               "simulate: times[0].boundary_bytes.size() = 2, expected none, or one for each stage but the last");
     EXPECT_THROW((void)simulate(std::span{&drawn, 1}, {}), std::invalid_argument);
+}
+
+TEST(simulate, refuses_times_that_add_up_to_more_than_a_number_holds) {
+    auto const drawn = distmm_pipe(stage_count{2}, {4}, {2});
+    auto const message = [&](pipeline_times const& times) {
+        try {
+            auto const simulated = simulate(drawn, times);
+            EXPECT_TRUE(std::isfinite(simulated.end));
+            for (auto const& line : simulated.pipelines) {
+                for (double const bubble : line.bubble) {
+                    EXPECT_TRUE(std::isfinite(bubble));
+                }
+            }
+        } catch (std::invalid_argument const& error) {
+            return std::string{error.what()};
+        }
+        return std::string{"none"};
+    };
+    auto times = uniform_times({2}, {.forward = 1e308, .backward = 1});
+    EXPECT_EQ(message(times), "simulate: times[0].stages[0].forward = 1e+308, expected a time from 0 to 1e200");
+    times = uniform_times({2}, {.forward = 1e200, .backward = 1e200}, 1e200);
+    times.link = {.latency = 1e200, .bandwidth = 1e-180};
+    times.boundary_bytes = {std::uint64_t{1} << 63U};
+    EXPECT_EQ(message(times), "none");
+    times.link.bandwidth = 1e-320;
+    EXPECT_EQ(message(times),
+              "simulate: times[0].link.bandwidth = 1e-320, expected as much as carries boundary_bytes[0], "
+              "9223372036854775808, within 1e200");
+    times.boundary_bytes = {0};
+    EXPECT_EQ(message(times), "none");
 }
 
 TEST(simulate, refuses_schedules_that_do_not_run) {

@@ -14,7 +14,7 @@
 
 namespace evenkeel {
 
-/// How long one stage works on a micro-batch. Any unit of time, the same everywhere.
+/// How long one stage works on a micro-batch. Any unit of time, the same everywhere; no time is above 1e200.
 struct stage_times {
     double forward = 0;
     double backward = 0;        ///< as one instruction
@@ -58,11 +58,14 @@ struct pipeline_times {
 
 namespace detail {
 
+/// Of anything. As many of these as there can be instructions, one after the other, still end at a finite time.
+inline constexpr double longest_time = 1e200;
+
 inline void require_times(std::string_view function, std::string const& argument, schedule const& pipeline,
                           pipeline_times const& times) {
     auto const require = [&](std::string const& name, double value) {
-        if (!(value >= 0) || std::isinf(value)) {
-            throw_invalid(function, argument + name, value, "a time of at least 0");
+        if (!(value >= 0 && value <= longest_time)) {
+            throw_invalid(function, argument + name, value, "a time from 0 to 1e200");
         }
     };
     if (times.stages.size() != pipeline.stages) {
@@ -85,6 +88,14 @@ inline void require_times(std::string_view function, std::string const& argument
     if (!times.boundary_bytes.empty() && times.boundary_bytes.size() + 1 != pipeline.stages) {
         throw_invalid(function, argument + ".boundary_bytes.size()", times.boundary_bytes.size(),
                       "none, or one for each stage but the last");
+    }
+    for (std::size_t stage = 0; stage < times.boundary_bytes.size(); ++stage) {
+        auto const bytes = times.boundary_bytes[stage];
+        if (!(static_cast<double>(bytes) / times.link.bandwidth <= longest_time)) {
+            throw_invalid(function, argument + ".link.bandwidth", times.link.bandwidth,
+                          "as much as carries " + element("boundary_bytes", stage) + ", " + std::to_string(bytes) +
+                              ", within 1e200");
+        }
     }
 }
 
