@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <evenkeel/pipeline/distmm_pipe.hpp>
@@ -151,10 +152,43 @@ TEST(memory_of, refuses_sizes_and_timelines_of_other_schedules) {
     EXPECT_THROW((void)memory_of(drawn, {}, {.stages = {{}, {}}}), std::invalid_argument);
     EXPECT_THROW((void)memory_of(drawn, line, {.stages = {{}, {.activation = 1, .weight_gradient = 2}}}),
                  std::invalid_argument);
-    EXPECT_THROW((void)memory_of(drawn, line, {.stages = {{}, {.fixed = 2, .activation = largest - 1}}}),
-                 std::overflow_error);
-    EXPECT_THROW((void)memory_of(drawn, line, {.stages = {{}, {.activation = largest}}, .feature = 1}),
-                 std::overflow_error);
+    EXPECT_THAT(
+        [&] {
+            (void)memory_of(drawn, line, {.stages = {{}, {.fixed = 2, .activation = largest - 1}}});
+        },
+        testing::ThrowsMessage<std::overflow_error>("memory_of: the memory of a device exceeds 64 bits"));
+    EXPECT_THAT(
+        [&] {
+            (void)memory_of(drawn, line, {.stages = {{}, {.activation = largest}}, .feature = 1});
+        },
+        testing::ThrowsMessage<std::overflow_error>("memory_of: what a micro-batch keeps exceeds 64 bits"));
+}
+
+TEST(memory_of, tells_schedules_of_as_many_instructions_apart) {
+    auto const drawn = distmm_pipe(stage_count{4}, {16}, {4});
+    auto const other = gpipe_sync(stage_count{4}, {16}, {4});
+    ASSERT_EQ(drawn.instructions.size(), other.instructions.size());
+    auto const line = simulate(drawn, uniform_times({4}, {.forward = 1, .backward = 2}, 1)).pipelines[0];
+    pipeline_memory const sizes{.stages = std::vector<stage_memory>(4)};
+
+    EXPECT_THAT([&] { (void)memory_of(other, line, sizes); },
+                testing::ThrowsMessage<std::invalid_argument>(
+                    "memory_of: line = another schedule's, expected the timeline of this one"));
+    // The same instructions in other groups.
+    auto regrouped = drawn;
+    regrouped.group = 0;
+    EXPECT_NE(fingerprint_of(regrouped), fingerprint_of(drawn));
+}
+
+TEST(memory_of, refuses_schedules_that_do_not_run) {
+    auto drawn = distmm_pipe(stage_count{4}, {16}, {4});
+    auto line = simulate(drawn, uniform_times({4}, {})).pipelines[0];
+    pipeline_memory const sizes{.stages = std::vector<stage_memory>(4)};
+    drawn.instructions[0].stage = stage_id{5'000'000};
+    line.drawn = fingerprint_of(drawn);
+    EXPECT_THROW((void)memory_of(drawn, line, sizes), std::invalid_argument);
+    drawn.offsets.clear();
+    EXPECT_THROW((void)memory_of(drawn, line, sizes), std::invalid_argument);
 }
 
 }  // namespace

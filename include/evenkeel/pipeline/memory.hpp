@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <evenkeel/core/checked.hpp>
@@ -12,6 +14,7 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/pipeline/schedule.hpp>
 #include <evenkeel/pipeline/simulation.hpp>
+#include <evenkeel/pipeline/validate.hpp>
 
 namespace evenkeel {
 
@@ -53,26 +56,26 @@ struct memory_use {
     friend bool operator==(memory_use const&, memory_use const&) = default;
 };
 
-/// How much memory each device of a pipeline uses when.
-///
-///     auto const use = evenkeel::memory_of(drawn, simulated.pipelines[0], sizes);
-///     bool const fits = std::ranges::all_of(use, [&](auto const& device) { return device.peak <= limit; });
-///
-/// @param line  What `simulate` says of the same schedule.
-/// @return      One for each device.
-/// @throws std::invalid_argument  if a stage has no sizes, or the timeline is of another schedule.
-/// @throws std::overflow_error    if the bytes of a device do not fit into 64 bits.
-/// @complexity O(instructions)
-[[nodiscard]] inline std::vector<memory_use> memory_of(schedule const& pipeline, timeline const& line,
-                                                       pipeline_memory const& sizes) {
+namespace detail {
+
+inline void require_line_of(std::string_view function, std::string const& argument, schedule const& pipeline,
+                            timeline const& line) {
+    if (line.intervals.size() != pipeline.instructions.size()) {
+        throw_invalid(function, argument + ".intervals.size()", line.intervals.size(),
+                      "one for each of " + std::to_string(pipeline.instructions.size()) + " instructions");
+    }
+    if (line.drawn != fingerprint_of(pipeline)) {
+        throw_invalid(function, argument, "another schedule's", "the timeline of this one");
+    }
+}
+
+/// `memory_of` a schedule that runs and its own timeline.
+[[nodiscard]] inline std::vector<memory_use> use_of(schedule const& pipeline, timeline const& line,
+                                                    pipeline_memory const& sizes) {
     using enum instruction_kind;
     if (sizes.stages.size() != pipeline.stages) {
         throw_invalid("memory_of", "sizes.stages.size()", sizes.stages.size(),
                       "one for each of " + std::to_string(pipeline.stages) + " stages");
-    }
-    if (line.intervals.size() != pipeline.instructions.size()) {
-        throw_invalid("memory_of", "line.intervals.size()", line.intervals.size(),
-                      "one for each of " + std::to_string(pipeline.instructions.size()) + " instructions");
     }
     for (std::size_t stage = 0; stage < pipeline.stages; ++stage) {
         auto const& own = sizes.stages[stage];
@@ -86,7 +89,7 @@ struct memory_use {
         auto& use = result[device];
         std::uint64_t bytes = 0;
         auto const change = [&](double time, std::uint64_t more, std::uint64_t less) {
-            bytes = checked_add(bytes, more, "memory_of: the bytes of a device") - less;
+            bytes = checked_add(bytes, more, "memory_of: the memory of a device") - less;
             if (bytes > use.peak) {
                 use.peak = bytes;
                 use.peak_at = time;
@@ -107,7 +110,7 @@ struct memory_use {
             std::uint64_t const feature = to_index(one.stage) + 1 == pipeline.stages ? sizes.feature : 0;
             switch (one.kind) {
                 case forward:
-                    change(when.start, checked_add(own.activation, feature, "memory_of: a micro-batch"), 0);
+                    change(when.start, checked_add(own.activation, feature, "memory_of: what a micro-batch keeps"), 0);
                     break;
                 case backward: change(when.end, 0, own.activation + feature); break;
                 case input_gradient: change(when.end, 0, own.activation - own.weight_gradient + feature); break;
@@ -121,6 +124,26 @@ struct memory_use {
         }
     }
     return result;
+}
+
+}  // namespace detail
+
+/// How much memory each device of a pipeline uses when.
+///
+///     auto const use = evenkeel::memory_of(drawn, simulated.pipelines[0], sizes);
+///     bool const fits = std::ranges::all_of(use, [&](auto const& device) { return device.peak <= limit; });
+///
+/// @param line  What `simulate` says of the same schedule.
+/// @return      One for each device.
+/// @throws std::invalid_argument  if the schedule does not run (see `faults_of`), a stage has no sizes, or the timeline
+///                                is of another schedule.
+/// @throws std::overflow_error    if the bytes of a device do not fit into 64 bits.
+/// @complexity O(instructions)
+[[nodiscard]] inline std::vector<memory_use> memory_of(schedule const& pipeline, timeline const& line,
+                                                       pipeline_memory const& sizes) {
+    require_valid("memory_of", std::span{&pipeline, 1});
+    detail::require_line_of("memory_of", "line", pipeline, line);
+    return detail::use_of(pipeline, line, sizes);
 }
 
 }  // namespace evenkeel

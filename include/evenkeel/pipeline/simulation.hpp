@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include <evenkeel/core/fingerprint.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/pipeline/schedule.hpp>
 
@@ -18,6 +20,21 @@ struct interval {
     friend bool operator==(interval const&, interval const&) = default;
 };
 
+/// By which a `timeline` says whose it is: two schedules as long as each other look alike otherwise.
+///
+/// @complexity O(instructions)
+[[nodiscard]] inline std::uint64_t fingerprint_of(schedule const& drawn) noexcept {
+    fingerprint hash;
+    hash.add(drawn.stages).add(drawn.micro_batches).add(drawn.group).add(drawn.offsets.size());
+    for (auto const offset : drawn.offsets) {
+        hash.add(offset);
+    }
+    for (auto const& one : drawn.instructions) {
+        hash.add(static_cast<std::uint64_t>(one.kind)).add(std::uint64_t{to_index(one.stage)} << 32U | one.number);
+    }
+    return hash.value();
+}
+
 /// What one pipeline does when.
 struct timeline {
     /// Of each of `schedule::instructions`. A send's ends when its bytes arrive; a receive's is the time its device
@@ -31,6 +48,8 @@ struct timeline {
     /// Per device, the most micro-batches whose activations it holds at once, counted per stage.
     std::vector<std::size_t> peak_in_flight;
     double end = 0;
+    /// `fingerprint_of` the schedule: for a timeline that was measured, too.
+    std::uint64_t drawn = 0;
 
     friend bool operator==(timeline const&, timeline const&) = default;
 };

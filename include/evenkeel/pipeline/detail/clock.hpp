@@ -24,6 +24,7 @@ class clock {
         for (std::size_t number = 0; number < pipelines.size(); ++number) {
             auto const& pipeline = pipelines[number];
             auto& line = result_.pipelines[number];
+            line.drawn = fingerprint_of(pipeline);
             line.intervals.resize(pipeline.instructions.size());
             line.busy.resize(pipeline.devices());
             line.peak_in_flight.resize(pipeline.devices());
