@@ -118,6 +118,22 @@ TEST(search_groups, of_no_pipelines_finds_nothing_to_do) {
     EXPECT_TRUE(found.schedules.empty());
 }
 
+TEST(search_groups, refuses_more_micro_batches_than_are_counted) {
+    measured_pipeline const own{.samples_per_sync = 8, .sizes = {affine(4, 1, 0)}};
+    // With 2^61, times 8 wraps to none.
+    for (unsigned const power : {29U, 60U, 61U, 63U}) {
+        auto const syncs = std::size_t{1} << power;
+        try {
+            (void)search_groups(std::span{&own, 1}, syncs);
+            ADD_FAILURE() << "accepted 2^" << power;
+        } catch (std::invalid_argument const& error) {
+            EXPECT_EQ(std::string{error.what()},
+                      "search_groups: syncs = " + std::to_string(syncs) +
+                          ", expected at most 4294967295 micro-batches: with pipelines[0].sizes[0] each sync is of 8");
+        }
+    }
+}
+
 TEST(search_groups, refuses_sizes_that_cannot_be_cut_from_the_batch) {
     auto const message = [](measured_pipeline const& own) {
         try {

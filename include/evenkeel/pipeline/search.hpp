@@ -74,11 +74,17 @@ inline std::vector<size_choice> choices_of(measured_pipeline const& pipeline, st
             continue;
         }
         group_size const group{pipeline.samples_per_sync / measured.samples};
+        constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+        if (syncs > most / group.value) {
+            throw_invalid("search_groups", "syncs", syncs,
+                          "at most 4294967295 micro-batches: with " + size_name + " each sync is of " +
+                              std::to_string(group.value));
+        }
         auto drawn = distmm_pipe({measured.times.stages.size()}, {syncs * group.value}, group);
         auto const simulated = simulate(drawn, measured.times);
         ++tried;
         std::uint64_t peak = 0;
-        for (auto const& device : memory_of(drawn, simulated.pipelines.front(), measured.memory)) {
+        for (auto const& device : use_of(drawn, simulated.pipelines.front(), measured.memory)) {
             peak = std::max(peak, device.peak);
         }
         least_peak = std::min(least_peak.value_or(peak), peak);
@@ -112,7 +118,8 @@ inline std::vector<size_choice> choices_of(measured_pipeline const& pipeline, st
 /// @param pipelines     One for every replica of every modality.
 /// @param syncs         Batch-syncs in a step.
 /// @param memory_limit  Bytes of one device.
-/// @throws std::invalid_argument  if no size divides a pipeline's samples per sync, or a time or size is missing.
+/// @throws std::invalid_argument  if no size divides a pipeline's samples per sync, a time or size is missing, or a step
+///                                has more micro-batches than 32 bits count.
 /// @throws infeasible  if a pipeline fits with none of its sizes; `amount` is how many bytes it lacks at best.
 [[nodiscard]] inline group_search search_groups(
     std::span<measured_pipeline const> pipelines, std::size_t syncs,
