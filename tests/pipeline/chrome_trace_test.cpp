@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 
 #include <evenkeel/pipeline/chrome_trace.hpp>
 #include <evenkeel/pipeline/distmm_pipe.hpp>
+#include <evenkeel/pipeline/gpipe.hpp>
 #include <evenkeel/pipeline/simulate.hpp>
 
 namespace evenkeel::chrome_trace_test {
@@ -127,6 +129,30 @@ TEST(to_chrome_trace, takes_any_name) {
     EXPECT_EQ(found, (std::set<std::string>{names.begin(), names.end()}));
 }
 
+TEST(to_chrome_trace, replaces_bytes_of_a_name_that_are_no_text) {
+    auto const name_of = [](std::string const& name) {
+        std::vector<std::string> const names{name, ""};
+        return traced{}.events({.names = names}).at(0).at("args").at("name").get<std::string>();
+    };
+    std::string const odd = "\xef\xbf\xbd";
+    // A byte that begins nothing, a character that ends early, one longer than it need be, half of a UTF-16 pair, and
+    // one beyond Unicode.
+    EXPECT_EQ(name_of("a\xff"), "a" + odd);
+    EXPECT_EQ(name_of("\xe2\x82"
+                      "b"),
+              odd + odd + "b");
+    EXPECT_EQ(name_of("\xe2\x82"), odd + odd);
+    EXPECT_EQ(name_of("\xc0\xaf"), odd + odd);
+    EXPECT_EQ(name_of("\xe0\x80\xaf"), odd + odd + odd);
+    EXPECT_EQ(name_of("\xed\xa0\x80"), odd + odd + odd);
+    EXPECT_EQ(name_of("\xf4\x90\x80\x80"), odd + odd + odd + odd);
+    // Of one to four bytes, the first and the last of each.
+    for (auto const* const text : {"\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+                                   "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {
+        EXPECT_EQ(name_of(text), text);
+    }
+}
+
 TEST(to_chrome_trace, of_nothing_is_still_a_trace) {
     EXPECT_TRUE(json::parse(to_chrome_trace({}, {})).at("traceEvents").empty());
 }
@@ -139,7 +165,25 @@ TEST(to_chrome_trace, refuses_what_belongs_to_other_pipelines) {
     EXPECT_THROW((void)to_chrome_trace(own.pipelines, own.simulated, {.names = one_name}), std::invalid_argument);
     EXPECT_THROW((void)to_chrome_trace(own.pipelines, own.simulated, {.memory = no_devices}), std::invalid_argument);
     EXPECT_THROW((void)to_chrome_trace(own.pipelines, own.simulated, {.microseconds = 0}), std::invalid_argument);
+    auto const other = gpipe_sync(stage_count{4}, {12}, {4});
+    ASSERT_EQ(other.instructions.size(), own.pipelines[1].instructions.size());
+    EXPECT_THROW((void)to_chrome_trace(std::array{own.pipelines[0], other}, own.simulated), std::invalid_argument);
     std::swap(own.pipelines[0], own.pipelines[1]);
+    EXPECT_THROW((void)to_chrome_trace(own.pipelines, own.simulated), std::invalid_argument);
+}
+
+TEST(to_chrome_trace, refuses_times_that_json_has_no_number_for) {
+    for (double const microseconds :
+         {std::numeric_limits<double>::infinity(), 1e308, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+        EXPECT_THROW((void)traced{}.events({.microseconds = microseconds}), std::invalid_argument) << microseconds;
+    }
+    EXPECT_FALSE(traced{}.events({.microseconds = 1e306}).empty());
+}
+
+TEST(to_chrome_trace, refuses_schedules_that_do_not_run) {
+    traced own;
+    own.pipelines[0].instructions[0].stage = stage_id{5'000'000};
+    own.simulated.pipelines[0].drawn = fingerprint_of(own.pipelines[0]);
     EXPECT_THROW((void)to_chrome_trace(own.pipelines, own.simulated), std::invalid_argument);
 }
 

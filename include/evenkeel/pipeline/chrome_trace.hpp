@@ -13,6 +13,7 @@
 #include <evenkeel/pipeline/memory.hpp>
 #include <evenkeel/pipeline/schedule.hpp>
 #include <evenkeel/pipeline/simulation.hpp>
+#include <evenkeel/pipeline/validate.hpp>
 
 namespace evenkeel {
 
@@ -30,9 +31,11 @@ struct trace_options {
 ///
 /// A process per pipeline and a thread per device; a slice for each forward, backward and batch-sync, with its stage,
 /// micro-batch and group; an arrow for each transfer, from what made its bytes to what uses them; a counter per device.
+/// Bytes of a name that are no UTF-8 become U+FFFD.
 ///
 /// @param simulated  What `simulate` says of the same pipelines.
-/// @throws std::invalid_argument  if an argument is of other pipelines, or `microseconds` is not above 0.
+/// @throws std::invalid_argument  if a schedule does not run (see `faults_of`), an argument is of other pipelines,
+///                                `microseconds` is not above 0, or a time is not finite in microseconds.
 /// @complexity O(instructions)
 [[nodiscard]] inline std::string to_chrome_trace(std::span<schedule const> pipelines, simulation const& simulated,
                                                  trace_options const& options = {}) {
@@ -49,14 +52,16 @@ struct trace_options {
         throw_invalid("to_chrome_trace", "options.microseconds", options.microseconds, "more than 0");
     }
 
+    require_valid("to_chrome_trace", pipelines);
     detail::trace_events events{options.microseconds};
     for (std::size_t number = 0; number < pipelines.size(); ++number) {
         auto const& pipeline = pipelines[number];
         auto const& line = simulated.pipelines[number];
-        if (line.intervals.size() != pipeline.instructions.size() ||
-            (!options.memory.empty() && options.memory[number].size() != pipeline.devices())) {
-            throw_invalid("to_chrome_trace", element("simulated.pipelines", number), "another schedule's",
-                          "what simulate and memory_of say of this one");
+        detail::require_line_of("to_chrome_trace", element("simulated.pipelines", number), pipeline, line);
+        if (!options.memory.empty() && options.memory[number].size() != pipeline.devices()) {
+            throw_invalid("to_chrome_trace", element("options.memory", number) + ".size()",
+                          options.memory[number].size(),
+                          "one for each of " + std::to_string(pipeline.devices()) + " devices");
         }
         events.name_process(number,
                             options.names.empty() ? "pipeline " + std::to_string(number) : options.names[number]);

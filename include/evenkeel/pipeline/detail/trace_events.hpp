@@ -2,14 +2,17 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/pipeline/detail/run.hpp>
+#include <evenkeel/pipeline/detail/utf8.hpp>
 #include <evenkeel/pipeline/schedule.hpp>
 #include <evenkeel/pipeline/simulation.hpp>
 
@@ -143,6 +146,11 @@ class trace_events {
     }
 
     trace_events& time(std::string_view name, double value) {
+        // JSON has neither infinity nor NaN.
+        if (!std::isfinite(value * scale_)) {
+            throw_invalid("to_chrome_trace", "options.microseconds", scale_,
+                          "as many as keep every time of the simulation finite");
+        }
         char digits[32];
         auto const end = std::to_chars(digits, digits + sizeof digits, value * scale_).ptr;
         return text(",\"").text(name).text("\":").text({digits, static_cast<std::size_t>(end - digits)});
@@ -153,13 +161,17 @@ class trace_events {
     trace_events& quoted(std::string_view words) {
         constexpr std::string_view hex = "0123456789abcdef";
         text("\"");
-        for (char const letter : words) {
-            auto const code = static_cast<unsigned char>(letter);
-            if (code < 0x20) {
+        while (!words.empty()) {
+            auto const bytes = utf8_length(words);
+            auto const code = static_cast<unsigned char>(words.front());
+            if (bytes == 0) {
+                text("\xef\xbf\xbd");  // U+FFFD
+            } else if (code < 0x20) {
                 text("\\u00").text(hex.substr(code >> 4u, 1)).text(hex.substr(code & 15u, 1));
             } else {
-                text(letter == '"' || letter == '\\' ? "\\" : "").text({&letter, 1});
+                text(code == '"' || code == '\\' ? "\\" : "").text(words.substr(0, bytes));
             }
+            words.remove_prefix(bytes == 0 ? 1 : bytes);
         }
         return text("\"");
     }
