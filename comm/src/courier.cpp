@@ -5,6 +5,8 @@
 #include <chrono>
 #include <iterator>
 
+#include "renumber.hpp"
+
 namespace evenkeel::comm {
 
 namespace {
@@ -114,15 +116,7 @@ void courier::work() noexcept {
             fault = std::current_exception();
         }
         if (fault != nullptr) {
-            // All that is on its way is given up, and every rank is told.
-            try {
-                std::rethrow_exception(fault);
-            } catch (std::exception const& error) {
-                world_.abort(error.what());
-            } catch (...) {
-                world_.abort("an exception that is no std::exception");
-            }
-            open_.clear();
+            fault = give_up(fault);
         }
         lock.lock();
         if (fault != nullptr) {
@@ -134,9 +128,42 @@ void courier::work() noexcept {
     open_.clear();
 }
 
+std::exception_ptr courier::give_up(std::exception_ptr const& fault) noexcept {
+    auto told = fault;
+    try {
+        std::rethrow_exception(fault);
+    } catch (error const& wrong) {
+        try {
+            told = in_numbers_of_the_world(wrong);
+        } catch (...) {
+            // Memory lacks for the words.
+            world_.abort({});
+        }
+    } catch (std::exception const& wrong) {
+        world_.abort(wrong.what());
+    } catch (...) {
+        world_.abort("an exception that is no std::exception");
+    }
+    open_.clear();
+    return told;
+}
+
+std::exception_ptr courier::in_numbers_of_the_world(error const& wrong) {
+    try {
+        // If the world has ended, that is the cause, and this only what has become of it.
+        world_.require_alive();
+    } catch (error const&) {
+        return std::current_exception();
+    }
+    auto own = renumbered(wrong, world_.rank(), at_work_);
+    world_.abort(own.reason(), own.peer());
+    return std::make_exception_ptr(std::move(own));
+}
+
 bool courier::proceed() {
     bool changed = false;
     for (auto one = open_.begin(); one != open_.end();) {
+        at_work_ = one->ranks;
         if (!one->begun) {
             one->begun = one->call(one->begin.data());
             changed = true;
@@ -167,6 +194,7 @@ void courier::expire() {
     }
     for (auto& one : open_) {
         if (one.number == which) {
+            at_work_ = one.ranks;
             one.begun->wait(std::chrono::seconds{0});
         }
     }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -17,7 +18,9 @@
 
 #include <evenkeel/comm/communicator.hpp>
 #include <evenkeel/comm/deadline.hpp>
+#include <evenkeel/comm/error.hpp>
 #include <evenkeel/comm/pending.hpp>
+#include <evenkeel/core/ids.hpp>
 
 namespace evenkeel::comm {
 
@@ -28,18 +31,20 @@ class courier {
     /// A transfer, by the order in which it was posted.
     using ticket = std::uint64_t;
 
-    /// @param world  What `abort` ends.
+    /// @param world  What `abort` ends, and what the others were split from.
     explicit courier(communicator& world);
     courier(courier const&) = delete;
     courier& operator=(courier const&) = delete;
     /// Gives up what is not complete.
     ~courier();
 
+    /// @param ranks  Per rank of the communicator that is used, its rank in the world; outlives the transfer.
     /// @param begin  Enqueues the transfer: `pending begin()`; called on the courier's thread, in the order of posting.
     template <class Begin>
-    ticket post(Begin begin) {
+    ticket post(std::span<world_rank const> ranks, Begin begin) {
         static_assert(std::is_trivially_copyable_v<Begin> && sizeof(Begin) <= sizeof(job::begin));
         job one;
+        one.ranks = ranks;
         new (one.begin.data()) Begin{begin};
         one.call = [](std::byte* at) { return (*std::launder(reinterpret_cast<Begin*>(at)))(); };
         return enqueue(std::move(one));
@@ -47,7 +52,8 @@ class courier {
 
     [[nodiscard]] bool done(ticket which);
 
-    /// @throws comm::error  what went wrong with any transfer so far, or that this one was not complete `until`.
+    /// @throws comm::error  what went wrong with any transfer so far, or that this one was not complete `until`; in the
+    ///                      numbers of the world.
     void wait(ticket which, deadline until);
 
     /// Tells all ranks that this one cannot go on; returns when they have been told.
@@ -56,6 +62,7 @@ class courier {
   private:
     struct job {
         ticket number = 0;
+        std::span<world_rank const> ranks;
         alignas(std::max_align_t) std::array<std::byte, 48> begin{};
         pending (*call)(std::byte* begin) = nullptr;
         std::optional<pending> begun;
@@ -67,6 +74,9 @@ class courier {
     /// Begins and completes what it can. @return whether anything has changed.
     bool proceed();
     void expire();
+    /// Tells every rank, and gives up all that is on its way. @return what to tell the owner.
+    [[nodiscard]] std::exception_ptr give_up(std::exception_ptr const& fault) noexcept;
+    [[nodiscard]] std::exception_ptr in_numbers_of_the_world(error const& wrong);
 
     communicator& world_;
     std::mutex mutex_;
@@ -80,7 +90,8 @@ class courier {
     std::optional<std::string> abort_;
     std::exception_ptr fault_;
     bool stopping_ = false;
-    std::vector<job> open_;  ///< the thread's own
+    std::vector<job> open_;                ///< the thread's own
+    std::span<world_rank const> at_work_;  ///< the ranks of the transfer that the thread looks after, or looked last
     std::thread thread_;
 };
 

@@ -5,12 +5,13 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <evenkeel/comm/error.hpp>
 #include <evenkeel/comm/executor.hpp>
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/fingerprint.hpp>
 #include <evenkeel/pipeline/validate.hpp>
@@ -23,9 +24,35 @@ namespace {
 
 constexpr std::string_view constructor = "pipeline_executor";
 
+/// More than any host has, and little enough that nothing overflows.
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40U;
+
+/// @param features  The bytes of a group of the pipelines before it; those of this one are added.
+void require_bytes(placed_pipeline const& own, std::string const& name, std::uint64_t& features) {
+    for (std::size_t stage = 0; stage < own.boundary_bytes.size(); ++stage) {
+        if (own.boundary_bytes[stage] > most_bytes) {
+            throw_invalid(constructor, name + element(".boundary_bytes", stage), own.boundary_bytes[stage],
+                          "at most 2^40");
+        }
+    }
+    if (own.schedule.group == 0) {
+        if (own.feature_bytes != 0) {
+            throw_invalid(constructor, name + ".feature_bytes", own.feature_bytes, "0 without batch-syncs");
+        }
+        return;
+    }
+    if (own.feature_bytes > (most_bytes - features) / own.schedule.group) {
+        throw_invalid(constructor, name + ".feature_bytes", own.feature_bytes,
+                      "at most 2^40 for the groups of all pipelines together; this one's is of " +
+                          std::to_string(own.schedule.group));
+    }
+    features += own.feature_bytes * own.schedule.group;
+}
+
 void require_pipelines(std::span<placed_pipeline const> pipelines, world_size world) {
     std::vector<schedule> schedules;
     std::vector<bool> taken(world.value);
+    std::uint64_t features = 0;
     for (std::size_t number = 0; number < pipelines.size(); ++number) {
         auto const& own = pipelines[number];
         auto const name = element("pipelines", number);
@@ -58,7 +85,7 @@ void require_pipelines(std::span<placed_pipeline const> pipelines, world_size wo
             throw_invalid(constructor, name + ".boundary_bytes.size()", own.boundary_bytes.size(),
                           "one for each stage but the last");
         }
-        (void)checked_multiply(own.feature_bytes, own.schedule.group, "pipeline_executor: the features of a group");
+        require_bytes(own, name, features);
     }
     require_valid(constructor, schedules);
 }
@@ -128,10 +155,14 @@ std::span<std::byte> writing(buffer_pool::buffer one) {
 /// The way to or from one neighbour: a communicator of two, so that a message needs no other rank.
 class link {
   public:
-    void open(std::unique_ptr<communicator> pair, std::size_t bytes) {
+    /// @param ranks  Of the two, in the world; outlives the link.
+    void open(std::unique_ptr<communicator> pair, std::span<world_rank const> ranks, std::size_t bytes) {
         pair_ = std::move(pair);
+        ranks_ = ranks;
         buffers.resize(bytes);
     }
+
+    [[nodiscard]] std::span<world_rank const> ranks() const noexcept { return ranks_; }
 
     [[nodiscard]] pending send(std::span<std::byte const> bytes) const {
         std::array const message{outgoing{peer(), bytes}};
@@ -148,13 +179,15 @@ class link {
     [[nodiscard]] world_rank peer() const { return to_id<world_rank>(1 - to_index(pair_->rank())); }
 
     std::unique_ptr<communicator> pair_;
+    std::span<world_rank const> ranks_;
 };
 
 /// The receiving end: one message is awaited ahead of the schedule.
 class inbox {
   public:
-    void open(std::unique_ptr<communicator> pair, std::size_t bytes, std::size_t per_step) {
-        link_.open(std::move(pair), bytes);
+    void open(std::unique_ptr<communicator> pair, std::span<world_rank const> ranks, std::size_t bytes,
+              std::size_t per_step) {
+        link_.open(std::move(pair), ranks, bytes);
         per_step_ = per_step;
     }
 
@@ -185,7 +218,7 @@ class inbox {
         }
         ++posted_;
         next_ = link_.buffers.take();
-        ticket_ = by.post([this, room = writing(next_)] { return link_.receive(room); });
+        ticket_ = by.post(link_.ranks(), [this, room = writing(next_)] { return link_.receive(room); });
     }
 
     link link_;
@@ -198,7 +231,9 @@ class inbox {
 /// The sending end: a buffer comes back when its message has gone.
 class outbox {
   public:
-    void open(std::unique_ptr<communicator> pair, std::size_t bytes) { link_.open(std::move(pair), bytes); }
+    void open(std::unique_ptr<communicator> pair, std::span<world_rank const> ranks, std::size_t bytes) {
+        link_.open(std::move(pair), ranks, bytes);
+    }
 
     void begin_step() {
         leaving_.clear();
@@ -214,7 +249,8 @@ class outbox {
     }
 
     void send(courier& by, buffer_pool::buffer full) {
-        leaving_.emplace_back(full, by.post([this, bytes = reading(full)] { return link_.send(bytes); }));
+        leaving_.emplace_back(full,
+                              by.post(link_.ranks(), [this, bytes = reading(full)] { return link_.send(bytes); }));
     }
 
     void end_step(courier& by, deadline until) {
@@ -249,9 +285,15 @@ class pipeline_executor::state {
                 }
             }
         }
-        connect(pipelines, until);
-        if (own_) {
-            courier_ = std::make_unique<courier>(world);
+        try {
+            connect(pipelines, until);
+            if (own_) {
+                courier_ = std::make_unique<courier>(world);
+            }
+        } catch (std::exception const& error) {
+            // The other ranks have agreed and count on this one.
+            world.abort(error.what());
+            throw;
         }
     }
 
@@ -329,10 +371,11 @@ class pipeline_executor::state {
             return;
         }
         meeting_ = std::move(last);
-        std::uint64_t total = 0;
+        std::size_t total = 0;
         for (auto const& other : pipelines) {
+            meeting_ranks_.push_back(other.ranks.back());
             counts_.push_back(other.feature_bytes * other.schedule.group);
-            total = checked_add(total, counts_.back(), "pipeline_executor: the features of all pipelines");
+            total += counts_.back();
         }
         gathered_.resize(total);
         std::size_t first = 0;
@@ -346,12 +389,16 @@ class pipeline_executor::state {
 
     void open(std::unique_ptr<communicator> pair, bool is_lower, bool down) {
         std::size_t const device = to_index(own_->device);
-        std::size_t const bytes = pipeline_.boundary_bytes[is_lower ? device : device - 1];
+        std::size_t const lower = is_lower ? device : device - 1;
+        auto const ranks = std::span<world_rank const>{pipeline_.ranks}.subspan(lower, 2);
+        std::size_t const bytes = pipeline_.boundary_bytes[lower];
         std::size_t const per_step = pipeline_.schedule.micro_batches;
         if (is_lower) {
-            down ? activations_out_.open(std::move(pair), bytes) : gradients_in_.open(std::move(pair), bytes, per_step);
+            down ? activations_out_.open(std::move(pair), ranks, bytes)
+                 : gradients_in_.open(std::move(pair), ranks, bytes, per_step);
         } else {
-            down ? activations_in_.open(std::move(pair), bytes, per_step) : gradients_out_.open(std::move(pair), bytes);
+            down ? activations_in_.open(std::move(pair), ranks, bytes, per_step)
+                 : gradients_out_.open(std::move(pair), ranks, bytes);
         }
     }
 
@@ -421,10 +468,10 @@ class pipeline_executor::state {
 
     void sync(std::uint32_t number, pipeline_stage& stage, deadline until) {
         auto& group = groups_[number];
-        courier_->wait(courier_->post([this, mine = reading(group.features)] {
+        auto const gathering = courier_->post(meeting_ranks_, [this, mine = reading(group.features)] {
             return meeting_->all_gather(mine, counts_, gathered_);
-        }),
-                       until);
+        });
+        courier_->wait(gathering, until);
         // They are in the gathered batch now, and their place is what the gradient needs.
         group.gradient = std::exchange(group.features, nullptr);
         stage.interact(number, parts_, writing(group.gradient));
@@ -477,6 +524,7 @@ class pipeline_executor::state {
     outbox gradients_out_;
     std::vector<micro_batch_buffers> held_;
     std::unique_ptr<communicator> meeting_;
+    std::vector<world_rank> meeting_ranks_;  ///< in the world
     std::vector<std::uint64_t> counts_;
     std::vector<std::byte> gathered_;
     std::vector<std::span<std::byte const>> parts_;

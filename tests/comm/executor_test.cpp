@@ -240,6 +240,8 @@ TYPED_TEST(pipeline_executor_on, passes_micro_batches_without_bytes_on_in_order)
     });
 }
 
+std::string rank_name(world_rank rank) { return "rank " + std::to_string(to_index(rank)); }
+
 /// Stops in the middle.
 class failing_stage final : public comm::pipeline_stage {
   public:
@@ -292,7 +294,9 @@ TYPED_TEST(pipeline_executor_on, tells_every_rank_when_a_stage_throws) {
                 executor.run(stage, patience);
                 return 0;
             });
-            EXPECT_NE(std::string{told.what()}.find("out of luck"), std::string::npos) << told.what();
+            EXPECT_EQ(told.reason(), "rank 1: out of luck");
+            EXPECT_EQ(told.rank(), world.rank());
+            EXPECT_EQ(told.peer(), world_rank{1});
         }
     });
 }
@@ -313,6 +317,45 @@ TYPED_TEST(pipeline_executor_on, tells_every_rank_when_one_does_not_come_in_time
                 comm::error);
         }
     });
+}
+
+/// Rank `absent` never runs its part, and `hurried` waits for it.
+struct absence {
+    std::size_t absent = 0;
+    std::size_t hurried = 0;
+    std::string operation;
+};
+
+TYPED_TEST(pipeline_executor_on, names_who_did_not_come_in_the_numbers_of_the_world) {
+    auto own = contrastive({1, 3}, {2, 2});
+    own.pipelines[0].ranks = {world_rank{2}};
+    own.pipelines[1].ranks = {world_rank{3}, world_rank{1}, world_rank{0}};
+    // The stage before, the one after, and the last stage of another pipeline: each waits for the absent one alone.
+    for (auto const& [absent, hurried, operation] :
+         {absence{1, 0, "exchange"}, absence{1, 3, "exchange"}, absence{0, 2, "all_gather"}}) {
+        this->run(own.ranks, [&, absent = to_id<world_rank>(absent), hurried = to_id<world_rank>(hurried),
+                              operation = operation](comm::communicator& world) {
+            // A rank that is slow to get here finds out while it still makes its executor.
+            auto const told = test::error_of([&] {
+                comm::pipeline_executor executor{world, own.pipelines, patience};
+                if (world.rank() == absent) {
+                    world.barrier().wait(patience);
+                } else {
+                    auto stage = own.stage_of(executor);
+                    executor.run(stage, world.rank() == hurried ? comm::deadline{test::impatience} : patience);
+                }
+                return 0;
+            });
+            EXPECT_EQ(told.rank(), world.rank());
+            EXPECT_EQ(told.peer(), absent) << told.what();
+            auto const reason = "the deadline passed before " + rank_name(absent) + " came";
+            if (world.rank() == hurried) {
+                EXPECT_EQ(told.what(), operation + " on " + rank_name(hurried) + ": " + reason);
+            } else {
+                EXPECT_NE(std::string{told.what()}.find(reason), std::string::npos) << told.what();
+            }
+        });
+    }
 }
 
 TYPED_TEST(pipeline_executor_on, refuses_what_it_cannot_run_on_every_rank) {
@@ -343,7 +386,41 @@ TYPED_TEST(pipeline_executor_on, refuses_what_it_cannot_run_on_every_rank) {
         EXPECT_EQ(
             message(world, [](auto& pipelines) { pipelines[1].schedule = distmm_pipe(stage_count{2}, {2}, {2}); }),
             "pipeline_executor: pipelines[1]: 1 batch-syncs, but pipelines[0] has 2");
+        EXPECT_EQ(message(world, [](auto& pipelines) { pipelines[1].schedule.offsets.clear(); }),
+                  "pipeline_executor: pipelines[1].schedule.stages = 2, expected one for each of 0 devices");
+        EXPECT_EQ(message(world, [](auto& pipelines) { pipelines[0].schedule = gpipe(stage_count{2}, {2}); }),
+                  "pipeline_executor: pipelines[0].feature_bytes = " + std::to_string(own.pipelines[0].feature_bytes) +
+                      ", expected 0 without batch-syncs");
         // After all that it still works.
+        own.expect_the_gradients_of_one_process(world);
+    });
+}
+
+TYPED_TEST(pipeline_executor_on, refuses_sizes_beyond_any_memory_on_every_rank) {
+    auto const own = contrastive({2, 2}, {2, 2});
+    this->run(own.ranks, [&](comm::communicator& world) {
+        auto const message = [&](auto change) {
+            auto pipelines = own.pipelines;
+            change(pipelines);
+            return test::refusal_of([&] { return comm::pipeline_executor{world, pipelines, patience}; });
+        };
+        for (unsigned const power : {59U, 60U, 63U}) {
+            auto const bytes = std::size_t{1} << power;
+            EXPECT_EQ(message([&](auto& pipelines) { pipelines[1].feature_bytes = bytes; }),
+                      "pipeline_executor: pipelines[1].feature_bytes = " + std::to_string(bytes) +
+                          ", expected at most 2^40 for the groups of all pipelines together; this one's is of 2");
+            EXPECT_EQ(message([&](auto& pipelines) { pipelines[1].boundary_bytes[0] = bytes; }),
+                      "pipeline_executor: pipelines[1].boundary_bytes[0] = " + std::to_string(bytes) +
+                          ", expected at most 2^40");
+        }
+        // Each of them would do alone.
+        auto const half = std::size_t{1} << 38U;
+        EXPECT_EQ(message([&](auto& pipelines) {
+                      pipelines[0].feature_bytes = half;
+                      pipelines[1].feature_bytes = half + 1;
+                  }),
+                  "pipeline_executor: pipelines[1].feature_bytes = " + std::to_string(half + 1) +
+                      ", expected at most 2^40 for the groups of all pipelines together; this one's is of 2");
         own.expect_the_gradients_of_one_process(world);
     });
 }

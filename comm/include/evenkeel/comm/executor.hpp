@@ -50,9 +50,10 @@ struct placed_pipeline {
     evenkeel::schedule schedule = {};
     /// The world rank of each device; no rank runs two.
     std::vector<world_rank> ranks = {};
-    /// What each stage but the last hands to the next, per micro-batch.
+    /// What each stage but the last hands to the next, per micro-batch; at most 2^40.
     std::vector<std::size_t> boundary_bytes = {};
-    /// What the last stage adds to the contrastive batch, per micro-batch. Nothing without batch-syncs.
+    /// What the last stage adds to the contrastive batch, per micro-batch; 0 without batch-syncs. The groups of all
+    /// pipelines together have at most 2^40.
     std::size_t feature_bytes = 0;
 };
 
@@ -78,7 +79,8 @@ class pipeline_executor {
     /// @param pipelines  One for every replica of every modality; the same on every rank.
     /// @throws std::invalid_argument  on every rank, if the schedules do not run together or are not of that kind, or a
     ///                                rank or size is missing, too large or there twice.
-    /// @throws comm::error            if the ranks do not hold the same pipelines.
+    /// @throws comm::error            if the ranks do not hold the same pipelines, or a peer failed, did not come in time
+    ///                                or has no memory for its buffers.
     pipeline_executor(communicator& world, std::span<placed_pipeline const> pipelines, deadline until);
     ~pipeline_executor();
     pipeline_executor(pipeline_executor&&) noexcept;
@@ -86,7 +88,9 @@ class pipeline_executor {
 
     /// Runs this rank's part of a step; returns when it is complete. A rank without a device returns at once.
     ///
-    /// @throws comm::error  if a peer failed or did not come in time: on every rank that runs a device.
+    /// @throws comm::error  if a peer failed or did not come in time: on every rank that runs a device, in the numbers
+    ///                      of `world`. Who waits too long names its neighbour in the pipeline, or the last stages that
+    ///                      did not come to a batch-sync; whom these wait for, it does not know.
     /// @throws what `stage` throws, after telling the other ranks. The communicator cannot be used any more.
     void run(pipeline_stage& stage, deadline until);
 
