@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a pipeline schedule on ranks whose stages sleep as long as they would compute, and says how far the simulation
-// was off. `--backend mpi` wants one process for every stage: mpirun -n 4 run_schedule --backend mpi. The other options
-// are those of draw_schedule; `--help` lists them.
+// was off. `--backend mpi` wants one process for every stage: mpirun -n 4 run_schedule --backend mpi. Pictures and traces
+// are of the measured step. `--help` lists the options.
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@
 
 #include <evenkeel/comm/executor.hpp>
 #include <evenkeel/comm/threads.hpp>
+#include <evenkeel/pipeline/chrome_trace.hpp>
+#include <evenkeel/pipeline/pytorch_csv.hpp>
 #include <evenkeel/pipeline/simulate.hpp>
 
 #ifdef EVENKEEL_EXAMPLE_MPI
@@ -53,6 +56,9 @@ struct mpi_session {
 #else
 constexpr auto backends = std::array<std::string_view, 1>{"threads"};
 #endif
+
+/// The others are only simulated.
+constexpr auto executed = std::array<std::string_view, 4>{"gpipe", "gpipe_sync", "one_f_one_b", "distmm_pipe"};
 
 /// Takes its time.
 class sleeping_stage final : public evenkeel::comm::pipeline_stage {
@@ -125,6 +131,7 @@ evenkeel::simulation measure(communicator& world, schedule_options const& option
     auto next = all.begin();
     for (auto const& drawn : options.pipelines) {
         auto& line = measured.pipelines.emplace_back();
+        line.drawn = evenkeel::fingerprint_of(drawn);
         for (std::size_t device = 0; device < drawn.devices(); ++device) {
             double busy = 0;
             for (auto const& one : drawn[evenkeel::to_id<evenkeel::device_id>(device)]) {
@@ -148,7 +155,10 @@ struct comparison {
     std::size_t pairs = 0;        ///< of instructions that the simulation starts at least half a unit apart
     std::size_t other_order = 0;  ///< of those, how many ran the other way round
 
-    [[nodiscard]] double deviation() const noexcept { return measured / simulated - 1; }
+    /// Nothing where there is nothing to deviate from.
+    [[nodiscard]] std::optional<double> deviation() const noexcept {
+        return simulated > 0 ? std::optional{measured / simulated - 1} : std::nullopt;
+    }
 };
 
 comparison compare(schedule_options const& options, evenkeel::simulation const& simulated,
@@ -180,21 +190,24 @@ comparison compare(schedule_options const& options, evenkeel::simulation const& 
 bool report(schedule_options const& options, evenkeel::simulation const& simulated,
             evenkeel::simulation const& measured, run_options const& how) {
     auto const result = compare(options, simulated, measured);
+    auto const deviation = result.deviation();
     print(
-        fmt::format("{}\n\nsimulated  {:.6g} units of {} ms\nmeasured   {:.6g} ({:+.2f} %)\n"
+        fmt::format("{}\n\nsimulated  {:.6g} units of {} ms\nmeasured   {:.6g}{}\n"
                     "No instruction started more than {:.3g} units late; {} of {} pairs of instructions that the "
                     "simulation\nstarts half a unit apart or more ran in the other order.\n",
-                    headline(options), result.simulated, how.unit_ms, result.measured, 100 * result.deviation(),
-                    result.largest_delay, result.other_order, result.pairs));
+                    headline(options), result.simulated, how.unit_ms, result.measured,
+                    deviation ? fmt::format(" ({:+.2f} %)", 100 * *deviation) : "", result.largest_delay,
+                    result.other_order, result.pairs));
     if (options.json) {
-        options.json->write(nlohmann::ordered_json{{"simulated", result.simulated},
-                                                   {"measured", result.measured},
-                                                   {"deviation", result.deviation()},
-                                                   {"largest_delay", result.largest_delay},
-                                                   {"pairs", result.pairs},
-                                                   {"other_order", result.other_order}}
-                                .dump(2) +
-                            "\n");
+        options.json->write(
+            nlohmann::ordered_json{{"simulated", result.simulated},
+                                   {"measured", result.measured},
+                                   {"deviation", deviation ? nlohmann::ordered_json(*deviation) : nullptr},
+                                   {"largest_delay", result.largest_delay},
+                                   {"pairs", result.pairs},
+                                   {"other_order", result.other_order}}
+                .dump(2) +
+            "\n");
     }
     if (options.plot) {
         auto shown = measured;
@@ -207,6 +220,13 @@ bool report(schedule_options const& options, evenkeel::simulation const& simulat
                     .pipelines = options.pipelines,
                     .simulated = shown}));
     }
+    if (options.trace) {
+        options.trace->write(
+            evenkeel::to_chrome_trace(options.pipelines, measured, {.microseconds = 1000 * how.unit_ms}));
+    }
+    if (options.csv) {
+        options.csv->write(evenkeel::to_pytorch_csv(options.pipelines.front()));
+    }
     return true;
 }
 
@@ -215,6 +235,17 @@ bool run_schedule(int argc, char** argv) {
     auto const options = parse_schedule_options(argc, argv, [&](CLI::App& app) {
         app.name("run_schedule");
         app.description("Runs a pipeline schedule on ranks whose stages sleep, and compares it with the simulation.");
+        // What only the simulation knows, and what belongs to schedules that are not executed.
+        for (auto const* const name : {"--latency", "--chunks", "--weight-gradient"}) {
+            app.remove_option(app.get_option(name));
+        }
+        app.get_option("--schedule")->description(fmt::format("{}", fmt::join(executed, ", ")));
+        app.get_option("--json")->description("Write the comparison as JSON");
+        app.get_option("--plot")->description("Write the measured step as SVG");
+        app.get_option("--trace")->description(
+            "Write the measured step for chrome://tracing and ui.perfetto.dev, in real time");
+        app.get_option("--csv")->description(
+            "Write the schedule that was run as PyTorch's pipelining reads it; batch-syncs are cells as 3S0");
         app.add_option_function<std::string>(
                "--unit-ms",
                [&](std::string const& text) {
@@ -241,8 +272,8 @@ bool run_schedule(int argc, char** argv) {
             ->type_name("N")
             ->default_str("65536");
     });
-    if (options.stages_per_device != 1 || options.schedule == "zero_bubble_h1") {
-        refuse("--schedule", "one that is executed, not only simulated", options.schedule);
+    if (std::find(executed.begin(), executed.end(), options.schedule) == executed.end()) {
+        refuse("--schedule", fmt::format("one that is executed: {}", fmt::join(executed, ", ")), options.schedule);
     }
     auto const simulated = evenkeel::simulate(options.pipelines, options.times);
     std::size_t ranks = 0;
