@@ -12,7 +12,8 @@ namespace evenkeel::detail {
 
 /// How far batches get that take, from the heaviest item on, as many of the next items as a bound on their load allows.
 ///
-/// A batch of falling weights costs count * first, so the count is known as the batch begins: bound / first.
+/// A batch of falling weights costs count * first, so the count is known as the batch begins: bound / first. It rises
+/// slowly, so it mostly is the count of the batch before, and a comparison tells.
 struct padded_reach {
     std::uint64_t bound = 0;
     std::size_t items = 0;                                           ///< how many are in batches
@@ -20,6 +21,7 @@ struct padded_reach {
     std::uint64_t last = 0;                                          ///< load of the last batch
     std::uint64_t largest = 0;                                       ///< load of any
     std::uint64_t next = std::numeric_limits<std::uint64_t>::max();  ///< the first bound under which a batch takes more
+    std::uint64_t fitting = 0;                                       ///< how many of the last batch's first would fit
 
     /// So many weights are in the processor's caches anyway.
     static constexpr std::size_t near = std::size_t{1} << 17;
@@ -28,7 +30,11 @@ struct padded_reach {
     /// @return  How many items it takes.
     std::size_t take(std::span<std::uint64_t const> weights) noexcept {
         std::uint64_t const first = weights[items];
-        auto const count = static_cast<std::size_t>(std::min<std::uint64_t>(bound / first, weights.size() - items));
+        // A branch, as it is foreseen: the next batch begins before a division, or even `first`, would have come.
+        if (bound - fitting * first >= first) {
+            fitting = bound / first;
+        }
+        auto const count = static_cast<std::size_t>(std::min<std::uint64_t>(fitting, weights.size() - items));
         last = count * first;
         largest = std::max(largest, last);
         next = std::min(next, std::max(last + first, last));  // a sum that wraps is less
