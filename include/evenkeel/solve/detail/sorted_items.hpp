@@ -96,14 +96,18 @@ inline void write_to_batch(sorted_items const& items, std::span<std::uint32_t co
         for (std::size_t place = 0; place < items.size(); ++place) {
             of_batch[items.positions[place]] = of_sorted[place];
         }
-    } else if (items.size() < of_batch.size()) {
-        for (std::size_t index = 0; index < items.size(); ++index) {
-            of_batch[items.spare_positions[index]] = of_sorted[items.places[index]];
+        return;
+    }
+    // Places of equal weights follow one another, which no processor foresees among thousands of weights.
+    constexpr std::size_t ahead = 32;
+    bool const far = items.size() > std::size_t{1} << 18;
+    bool const all = items.size() == of_batch.size();
+    for (std::size_t index = 0; index < items.size(); ++index) {
+        std::size_t const place = items.places[index];
+        if (far) {
+            __builtin_prefetch(of_sorted.data() + std::min(place + ahead, items.size() - 1));
         }
-    } else {
-        for (std::size_t index = 0; index < items.size(); ++index) {
-            of_batch[index] = of_sorted[items.places[index]];
-        }
+        of_batch[all ? index : items.spare_positions[index]] = of_sorted[place];
     }
 }
 

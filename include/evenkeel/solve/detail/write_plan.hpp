@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,7 +29,14 @@ inline void write_plan(std::span<std::uint32_t const> rank_of_item, std::size_t 
         offset = before;
         before += count;
     }
+    // The ranks of a large batch are more than the nearer caches hold.
+    constexpr std::size_t ahead = 24;
+    bool const far = rank_of_item.size() > std::size_t{1} << 18;
     for (std::size_t item = 0; item < rank_of_item.size(); ++item) {
+        if (far) {
+            std::uint32_t const later = rank_of_item[std::min(item + ahead, rank_of_item.size() - 1)];
+            __builtin_prefetch(plan.items.data() + plan.offsets[later], 1);
+        }
         plan.items[plan.offsets[rank_of_item[item]]++] = to_id<item_id>(item);
     }
     for (std::size_t rank = ranks; rank > 0; --rank) {
