@@ -8,12 +8,15 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <random>
 #include <string>
+#include <string_view>
 
 #ifdef __linux__
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -54,6 +57,7 @@ struct neighbours::ring {
 
 /// What a process shares with its neighbours: this, one ring per process of the host, and the bytes of the rings.
 struct neighbours::segment {
+    std::uint64_t secret;  ///< by which it is told from any other file
     alignas(alignment) std::atomic<std::uint32_t> arrived;
     alignas(alignment) std::atomic<std::uint32_t> awaited;
     std::atomic<std::uint32_t> sleeping;
@@ -94,8 +98,11 @@ void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 /// A file that only its name in /proc leads to, and that goes away with those who have opened it.
 class shared_file {
   public:
-    shared_file() : descriptor_{::memfd_create("evenkeel", MFD_CLOEXEC)} {}
-    explicit shared_file(std::string const& path) : descriptor_{::open(path.c_str(), O_RDWR | O_CLOEXEC)} {}
+    shared_file() : descriptor_{::memfd_create(name, MFD_CLOEXEC)} {}
+    /// That of another process. A number in /proc may be somebody else's, with a file of its own behind it: where
+    /// processes are in other namespaces than the /proc that they see.
+    explicit shared_file(std::string const& path)
+        : descriptor_{is_shared(path) ? ::open(path.c_str(), O_RDWR | O_CLOEXEC) : -1} {}
     shared_file(shared_file const&) = delete;
     shared_file& operator=(shared_file const&) = delete;
     ~shared_file() {
@@ -108,9 +115,10 @@ class shared_file {
     [[nodiscard]] bool resize(std::size_t bytes) const noexcept {
         return descriptor_ >= 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0;
     }
-    /// Null where that fails.
+    /// Null where that fails, or the file is of another size.
     [[nodiscard]] void* map(std::size_t bytes) const noexcept {
-        if (descriptor_ < 0) {
+        struct stat found {};
+        if (descriptor_ < 0 || ::fstat(descriptor_, &found) != 0 || static_cast<std::size_t>(found.st_size) != bytes) {
             return nullptr;
         }
         void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
@@ -118,6 +126,15 @@ class shared_file {
     }
 
   private:
+    static constexpr auto name = "evenkeel";
+
+    static bool is_shared(std::string const& path) {
+        std::array<char, 64> target{};
+        auto const size = ::readlink(path.c_str(), target.data(), target.size());
+        return size > 0 && std::string_view{target.data(), static_cast<std::size_t>(size)}.starts_with(
+                               std::string{"/memfd:"} + name);
+    }
+
     int descriptor_;
 };
 
@@ -185,11 +202,15 @@ neighbours::neighbours(MPI_Comm processes, bool wanted) {
             mine_ = static_cast<segment*>(memory);
         }
     }
-    std::uint64_t secret = 0;
+    std::random_device random;
+    std::uint64_t const secret = std::uint64_t{random()} << 32U | random();
+    if (mine_ != nullptr) {
+        mine_->secret = secret;
+    }
     invitation const mine{.id = ::getpid(),
                           .descriptor = mine_ == nullptr ? -1 : file.descriptor(),
                           .address = reinterpret_cast<std::uint64_t>(&secret),
-                          .secret = secret = static_cast<std::uint64_t>(self) + std::uint64_t{0x9e3779b97f4a7c15U},
+                          .secret = secret,
                           .host = first};
     std::vector<invitation> of_all(static_cast<std::size_t>(count));
     require_success(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, of_all.data(), sizeof mine, MPI_BYTE, processes),
@@ -216,7 +237,10 @@ neighbours::neighbours(MPI_Comm processes, bool wanted) {
             continue;
         }
         shared_file const its{"/proc/" + std::to_string(other.id) + "/fd/" + std::to_string(other.descriptor)};
-        if (void* const memory = its.map(mapped_)) {
+        void* const memory = its.map(mapped_);
+        if (memory != nullptr && static_cast<segment*>(memory)->secret != other.secret) {
+            ::munmap(memory, mapped_);
+        } else if (memory != nullptr) {
             reached[process] = std::make_unique<neighbour>();
             auto& one = *reached[process];
             one.process = static_cast<int>(process);
