@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -8,10 +9,13 @@
 #include <limits>
 #include <memory>
 #include <ranges>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
@@ -63,12 +67,6 @@ inline void require_arguments(std::size_t samples, layout const& home, topology 
         throw_invalid("rebalance", "topology.nodes()", topology.nodes(),
                       "at most one node for each of " + std::to_string(topology.size().value) + " ranks");
     }
-    for (std::size_t item = 0; item < samples; ++item) {
-        if (to_index(home.places[item].rank) >= home.ranks.value) {
-            throw_invalid("rebalance", element("home.places", item) + ".rank", to_index(home.places[item].rank),
-                          "a world rank below " + std::to_string(home.ranks.value));
-        }
-    }
     if (!(options.tolerance >= 0)) {
         throw_invalid("rebalance", "options.tolerance", options.tolerance, "at least 0");
     }
@@ -77,6 +75,22 @@ inline void require_arguments(std::size_t samples, layout const& home, topology 
     }
     if (!options.classes.empty()) {
         one_each("options.classes.size()", options.classes.size());
+    }
+}
+
+/// Writes down where each sample is, and refuses a rank that does not exist.
+inline void read_homes(layout const& home, std::vector<std::uint32_t>& ranks) {
+    ranks.resize(home.size());
+    std::uint32_t last = 0;
+    for (std::size_t item = 0; item < ranks.size(); ++item) {
+        ranks[item] = static_cast<std::uint32_t>(home.places[item].rank);
+        last = std::max(last, ranks[item]);
+    }
+    for (std::size_t item = 0; item < ranks.size() && last >= home.ranks.value; ++item) {
+        if (ranks[item] >= home.ranks.value) {
+            throw_invalid("rebalance", element("home.places", item) + ".rank", ranks[item],
+                          "a world rank below " + std::to_string(home.ranks.value));
+        }
     }
 }
 
@@ -132,44 +146,53 @@ rebalanced const& rebalance(rebalance_workspace& workspace, Samples&& samples, l
     auto& room = workspace.room();
     // A copy, which no call in the loop can change: the loop becomes one of plain arithmetic.
     std::uint64_t const resolution = options.resolution;
+    room.bytes.clear();
     if constexpr (std::ranges::sized_range<Samples>) {
         room.weights.resize(static_cast<std::size_t>(std::ranges::size(samples)));
-        room.bytes.resize(room.weights.size());
+        room.bytes.reserve(room.weights.size());
     } else {
         room.weights.clear();
-        room.bytes.clear();
     }
+    bool const given = !options.bytes.empty();
+    // Bytes that are the weights, as they mostly are, are not written down a second time.
+    bool apart = false;
+    std::uint64_t total = 0;
+    bool too_much = false;
     std::size_t position = 0;
     for (auto&& sample : samples) {
         auto const whole = whole_length(std::invoke(length, std::forward<decltype(sample)>(sample)), resolution,
                                         "rebalance", position);
+        std::uint64_t const weight = model.weight(whole);
+        if (weight != whole && !apart && !given) {
+            room.bytes.assign(room.weights.data(), room.weights.data() + position);
+            apart = true;
+        }
         if constexpr (std::ranges::sized_range<Samples>) {
-            room.weights[position] = model.weight(whole);
-            room.bytes[position] = whole;
+            room.weights[position] = weight;
         } else {
-            room.weights.push_back(model.weight(whole));
+            room.weights.push_back(weight);
+        }
+        if (apart) {
             room.bytes.push_back(whole);
         }
+        too_much = __builtin_add_overflow(total, given ? 0 : whole, &total) || too_much;
         ++position;
     }
     detail::require_arguments(room.weights.size(), home, topology, options);
-    if (!options.bytes.empty()) {
-        room.bytes.assign(options.bytes.begin(), options.bytes.end());
+    detail::read_homes(home, room.home_ranks);
+    for (auto const size : options.bytes) {
+        too_much = __builtin_add_overflow(total, size, &total) || too_much;
     }
-    std::uint64_t total = 0;
-    for (auto const size : room.bytes) {
-        total = checked_add(total, size, "rebalance: the total of all bytes");
+    if (too_much) {
+        throw std::overflow_error{"rebalance: the total of all bytes exceeds 64 bits"};
     }
     room.nodes_of_ranks.resize(topology.size().value);
     for (std::size_t rank = 0; rank < room.nodes_of_ranks.size(); ++rank) {
         room.nodes_of_ranks[rank] = static_cast<std::uint32_t>(topology.nodes_of_ranks[rank]);
     }
-    room.home_ranks.resize(home.size());
-    for (std::size_t item = 0; item < home.size(); ++item) {
-        room.home_ranks[item] = static_cast<std::uint32_t>(home.places[item].rank);
-    }
+    std::span<std::uint64_t const> const bytes = given ? options.bytes : apart ? room.bytes : room.weights;
     detail::stay_task const task{.weights = room.weights,
-                                 .bytes = room.bytes,
+                                 .bytes = bytes,
                                  .home_ranks = room.home_ranks,
                                  .home_nodes = {},
                                  .classes = options.classes,

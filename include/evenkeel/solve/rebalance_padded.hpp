@@ -119,6 +119,7 @@ rebalanced const& rebalance(padded_rebalance_workspace& workspace, Samples&& sam
     }
     detail::require_arguments(room.weights.size(), home, topology,
                               {.tolerance = options.tolerance, .bytes = options.bytes});
+    detail::read_homes(home, room.home_ranks);
     if (!options.bytes.empty()) {
         room.bytes.assign(options.bytes.begin(), options.bytes.end());
     }
@@ -129,10 +130,6 @@ rebalanced const& rebalance(padded_rebalance_workspace& workspace, Samples&& sam
     room.nodes_of_ranks.resize(topology.size().value);
     for (std::size_t rank = 0; rank < room.nodes_of_ranks.size(); ++rank) {
         room.nodes_of_ranks[rank] = static_cast<std::uint32_t>(topology.nodes_of_ranks[rank]);
-    }
-    room.home_ranks.resize(home.size());
-    for (std::size_t item = 0; item < home.size(); ++item) {
-        room.home_ranks[item] = static_cast<std::uint32_t>(home.places[item].rank);
     }
     detail::rebalance_padded(room, {.weights = room.weights,
                                     .bytes = room.bytes,

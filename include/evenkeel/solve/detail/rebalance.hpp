@@ -26,8 +26,9 @@ namespace evenkeel::detail {
 /// what that moves.
 inline void stay_where_drawn(stay_task const& task, node_ranks const& ranks, std::span<std::uint32_t> rank_of_item,
                              rebalanced& result) {
-    for (std::size_t item = 0; item < rank_of_item.size(); ++item) {
-        rank_of_item[item] = task.home_ranks[item];
+    std::ranges::copy(task.home_ranks, rank_of_item.begin());
+    bool const all_have_ranks = task.home_nodes.empty();
+    for (std::size_t item = 0; item < rank_of_item.size() && !all_have_ranks; ++item) {
         if (rank_of_item[item] == no_rank && task.weights[item] == 0) {
             auto const members = ranks[task.home_nodes[item]];
             rank_of_item[item] = members.empty() ? static_cast<std::uint32_t>(item % ranks.ranks.size())
@@ -132,7 +133,8 @@ inline void rebalance(stay_room& room, stay_task const& task) {
 
     room.rank_of_item.resize(count);
     auto& result = room.result;
-    result.total = std::accumulate(task.bytes.begin(), task.bytes.end(), std::uint64_t{0});
+    result.total = task.weights_are_bytes() ? items.sorted.total * items.sorted.unit
+                                            : std::accumulate(task.bytes.begin(), task.bytes.end(), std::uint64_t{0});
     result.moved = 0;
     result.between_nodes = 0;
     stay_where_drawn(task, room.ranks, room.rank_of_item, result);

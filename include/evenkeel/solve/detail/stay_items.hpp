@@ -104,7 +104,7 @@ struct stay_items {
         if (sorted.size() == 0) {
             return true;
         }
-        if (std::equal(task.bytes.begin(), task.bytes.end(), task.weights.begin(), task.weights.end())) {
+        if (task.weights_are_bytes() || std::ranges::equal(task.bytes, task.weights)) {
             bytes_per_unit = sorted.unit;
             return true;
         }

@@ -32,11 +32,13 @@ class stay_state {
     /// Puts everything at home. An item whose home is no rank goes to the lightest rank of its node, if that has any.
     void go_home(stay_items const& items, node_ranks const& ranks) {
         start(items, ranks);
-        rank_of_.assign(items.home_rank.begin(), items.home_rank.end());
         nodes_.reset(items.sorted.weights, items.home_node, ranks.nodes());
+        rank_of_.resize(items.size());
         for (std::size_t item = 0; item < items.size(); ++item) {
-            if (rank_of_[item] != no_rank) {
-                rank_loads_[rank_of_[item]] += items.weight(item);
+            std::uint32_t const rank = items.home_rank[item];
+            rank_of_[item] = rank;
+            if (rank != no_rank) {
+                rank_loads_[rank] += items.weight(item);
             }
         }
         home_loads_.assign(rank_loads_.begin(), rank_loads_.end());

@@ -35,6 +35,9 @@ struct stay_task {
     std::uint64_t slack_tenths = 8;
 
     bool bounds = true;  ///< whether the result says how few bytes must move
+
+    /// Whether the two are the same memory, so that neither need be read to know that they are equal.
+    [[nodiscard]] bool weights_are_bytes() const noexcept { return bytes.data() == weights.data(); }
 };
 
 /// The ranks of each node.
