@@ -60,6 +60,12 @@ class node_packing {
         steps.spend(2 * weights.size());
         fill_rooms(target, steps);
         if (improve(target, 0, weights.size(), steps)) {
+            if (placement_.changed_little()) {
+                for (auto const& [position, rank] : placement_.insertions()) {
+                    state.seat(numbers[position], ranks[rank]);
+                }
+                return true;
+            }
             placement_.store(local_);
         } else if (!pack_anew(state, node, target, starts, steps)) {
             return false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -35,21 +36,34 @@ class placement {
         for (auto const rank : rank_of) {
             ++lists_[rank].capacity;
         }
-        pool_weights_.resize(memory(weights.size(), ranks));
-        spare_weights_.resize(pool_weights_.size());
-        pool_items_.resize(pool_weights_.size());
-        spare_items_.resize(pool_weights_.size());
+        inserted_ = 0;
+        limit_ = memory(weights.size(), ranks);
+        if (pool_items_.size() < limit_) {
+            pool_weights_.resize(limit_);
+            spare_weights_.resize(limit_);
+            pool_items_.resize(limit_);
+            spare_items_.resize(limit_);
+        }
         end_ = 0;
         for (auto& own : lists_) {
             own.capacity += headroom;
             own.begin = std::exchange(end_, end_ + own.capacity);
+            // For now, the place of its next item.
+            own.size = own.begin;
         }
-        for (std::size_t item = 0; item < weights.size(); ++item) {
-            auto& own = lists_[rank_of[item]];
-            std::size_t const place = own.begin + own.size++;
-            pool_weights_[place] = weights[item];
-            pool_items_[place] = static_cast<std::uint32_t>(item);
-            own.load += weights[item];
+        if (ranks > most_at_once && !weights.empty() && weights.front() >> 32 == 0) {
+            fill_packed(weights, rank_of);
+        } else {
+            for (std::size_t item = 0; item < weights.size(); ++item) {
+                auto& own = lists_[rank_of[item]];
+                std::size_t const place = own.size++;
+                pool_weights_[place] = weights[item];
+                pool_items_[place] = static_cast<std::uint32_t>(item);
+                own.load += weights[item];
+            }
+        }
+        for (auto& own : lists_) {
+            own.size -= own.begin;
         }
     }
 
@@ -107,6 +121,23 @@ class placement {
         pool_weights_[place] = weight;
         ++own.size;
         own.load += weight;
+        if (inserted_ < most_noted) {
+            noted_[inserted_] = {item, static_cast<std::uint32_t>(rank)};
+        }
+        ++inserted_;
+    }
+
+    struct insertion {
+        std::uint32_t item;
+        std::uint32_t rank;
+    };
+
+    /// Whether there were few insertions since `reset`.
+    [[nodiscard]] bool changed_little() const noexcept { return inserted_ <= most_noted; }
+
+    /// The insertions since `reset`, in their order, if they were few.
+    [[nodiscard]] std::span<insertion const> insertions() const noexcept {
+        return std::span{noted_}.first(std::min(inserted_, most_noted));
     }
 
     void store(std::span<std::uint32_t> rank_of) const noexcept {
@@ -119,6 +150,7 @@ class placement {
 
   private:
     static constexpr std::size_t headroom = 4;
+    static constexpr std::size_t most_noted = 64;
 
     /// The lists with their headroom, and twice the items beside them.
     [[nodiscard]] static std::size_t memory(std::size_t items, std::size_t ranks) noexcept {
@@ -132,9 +164,27 @@ class placement {
         std::uint64_t load = 0;
     };
 
+    /// To how many lists items go in turn before the caches do not hold the ends of them all.
+    static constexpr std::size_t most_at_once = 4096;
+
+    /// With weight and number packed into one, so that half as many ends of lists are written to in turn.
+    void fill_packed(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> rank_of) noexcept {
+        for (std::size_t item = 0; item < weights.size(); ++item) {
+            auto& own = lists_[rank_of[item]];
+            spare_weights_[own.size++] = weights[item] << 32 | item;
+            own.load += weights[item];
+        }
+        for (auto const& own : lists_) {
+            for (std::size_t place = own.begin; place < own.size; ++place) {
+                pool_weights_[place] = spare_weights_[place] >> 32;
+                pool_items_[place] = static_cast<std::uint32_t>(spare_weights_[place]);
+            }
+        }
+    }
+
     void grow(std::size_t rank) {
         std::size_t const capacity = lists_[rank].size + lists_[rank].size / 2 + headroom;
-        if (pool_items_.size() - end_ < capacity) {
+        if (limit_ - end_ < capacity) {
             pack();
         }
         std::size_t const to = std::exchange(end_, end_ + capacity);
@@ -166,6 +216,9 @@ class placement {
     std::vector<std::uint64_t> spare_weights_;
     std::vector<std::uint32_t> spare_items_;
     std::size_t end_ = 0;
+    std::size_t limit_ = 0;  ///< of the pool; it may be larger
+    std::size_t inserted_ = 0;
+    std::array<insertion, most_noted> noted_{};
 };
 
 }  // namespace evenkeel::detail
