@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <vector>
@@ -25,7 +26,7 @@ class node_level {
     void reserve(std::size_t items, std::size_t nodes) {
         list_.reserve(items);
         order_.reserve(items);
-        light_.reserve(items);
+        lighter_.reserve(items);
         choice_.reserve(items);
         parcels_.reserve(items);
         market_.reserve(items, nodes);
@@ -139,19 +140,26 @@ class node_level {
     /// Chooses from the items of at most some weight; false if they are not enough.
     bool choose_light(std::span<export_item const> leaving, std::uint64_t excess, std::uint64_t most,
                       step_budget& steps) {
-        light_.clear();
-        std::uint64_t weight = 0;
-        for (auto const& item : leaving) {
-            if (item.weight <= most) {
-                weight += item.weight;
-                light_.push_back(item);
-            }
+        bool const falling = state_->items().heavier_is_cheaper;
+        if (falling) {
+            light_ = leaving.subspan(static_cast<std::size_t>(
+                std::ranges::partition_point(leaving, [&](auto const& item) { return item.weight > most; }) -
+                leaving.begin()));
+        } else {
+            lighter_.clear();
+            std::ranges::copy_if(leaving, std::back_inserter(lighter_),
+                                 [&](auto const& item) { return item.weight <= most; });
+            light_ = lighter_;
         }
         steps.spend(leaving.size());
+        std::uint64_t weight = 0;
+        for (std::size_t position = 0; position < light_.size() && weight < excess; ++position) {
+            weight += light_[position].weight;
+        }
         if (weight < excess) {
             return false;
         }
-        choice_(light_, state_->items().heavier_is_cheaper, excess, steps);
+        choice_(light_, falling, excess, steps);
         return true;
     }
 
@@ -204,7 +212,8 @@ class node_level {
     node_market market_;
     std::vector<export_item> list_;   ///< of the node at hand, heaviest first
     std::vector<export_item> order_;  ///< the same in the order of leaving, where that is another
-    std::vector<export_item> light_;  ///< those of them that are not too heavy
+    std::vector<export_item> lighter_;
+    std::span<export_item const> light_;  ///< those of them that are not too heavy
     export_choice choice_;
     std::vector<parcel> parcels_;
 };

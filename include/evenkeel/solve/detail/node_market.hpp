@@ -40,12 +40,12 @@ class node_market {
     /// The items of a node, heaviest first.
     void list(std::uint32_t node, std::vector<export_item>& list_of_node) const {
         auto const& items = state_->items();
-        list_of_node.clear();
         auto const numbers = state_->nodes().items(node);
         auto const weights = state_->nodes().weights(node);
+        list_of_node.resize(numbers.size());
         for (std::size_t position = 0; position < numbers.size(); ++position) {
-            std::uint64_t const cost = items.cost_of(numbers[position]);
-            list_of_node.push_back({weights[position], cost, numbers[position]});
+            std::uint64_t const cost = items.proportional ? weights[position] : items.cost_of(numbers[position]);
+            list_of_node[position] = {weights[position], cost, numbers[position]};
         }
     }
 
