@@ -242,5 +242,23 @@ TEST(rebalance_workspace, does_not_colour_the_result) {
     }
 }
 
+TEST(rebalance_workspace, does_not_colour_the_result_of_smaller_batches) {
+    auto const small_home = home_layout(std::vector<std::size_t>(16, 2));
+    auto const large_home = home_layout(std::vector<std::size_t>(256, 4));
+    std::vector<std::uint64_t> speeds(16, 10);
+    speeds.front() = 5;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        auto const large = test::sparse_batch(2 * seed, 256, 4).lengths;
+        auto const small = test::sparse_batch(2 * seed + 1, 16, 2).lengths;
+        rebalance_workspace space;
+        (void)rebalance(space, large, large_home, uniform_topology({256}, {8}), linear_cost{}, {.effort = 64});
+        for (auto const& options : {rebalance_options{}, rebalance_options{.wishes = {.speeds = speeds}}}) {
+            EXPECT_EQ(rebalance(space, small, small_home, uniform_topology({16}, {2}), linear_cost{}, options),
+                      rebalance(small, small_home, uniform_topology({16}, {2}), linear_cost{}, options))
+                << seed;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace evenkeel::workspace_test

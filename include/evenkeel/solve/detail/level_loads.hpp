@@ -27,7 +27,8 @@ class level_loads {
         gives_.reserve(bundles);
         takes_.reserve(bundles);
         over_.reserve(ranks);
-        heap_.reserve(2 * ranks + 2);
+        most_entries_ = 2 * ranks + 2;
+        heap_.reserve(most_entries_);
     }
 
     /// @param capacities  Of the ranks.
@@ -104,7 +105,7 @@ class level_loads {
         if (!offers_room(rank)) {
             return;
         }
-        if (heap_.size() == heap_.capacity()) {
+        if (heap_.size() == most_entries_) {
             fill_heap();
             return;
         }
@@ -242,6 +243,7 @@ class level_loads {
 
     std::vector<std::uint32_t> over_;
     std::vector<entry> heap_;
+    std::size_t most_entries_ = 0;  ///< not the room that an earlier, larger batch has left
     hand_menu gives_;
     hand_menu takes_;
 };

@@ -17,7 +17,10 @@ namespace evenkeel::detail {
 /// As `room_queue`, but with a cap for each: entries may be out of date and are then skipped.
 class node_rooms {
   public:
-    void reserve(std::size_t nodes) { heap_.reserve(2 * nodes + 2); }
+    void reserve(std::size_t nodes) {
+        most_entries_ = 2 * nodes + 2;
+        heap_.reserve(most_entries_);
+    }
 
     void reset(placement const& loads, std::span<std::uint64_t const> caps) {
         loads_ = &loads;
@@ -34,7 +37,7 @@ class node_rooms {
         if (room(node) == 0) {
             return;
         }
-        if (heap_.size() == heap_.capacity()) {
+        if (heap_.size() == most_entries_) {
             fill();
         } else {
             heap_.push_back({room(node), node});
@@ -78,6 +81,7 @@ class node_rooms {
     placement const* loads_ = nullptr;
     std::span<std::uint64_t const> caps_;
     std::vector<entry> heap_;
+    std::size_t most_entries_ = 0;  ///< not the room that an earlier, larger batch has left
 };
 
 }  // namespace evenkeel::detail

@@ -17,7 +17,10 @@ namespace evenkeel::detail {
 /// with the load is skipped.
 class room_queue {
   public:
-    void reserve(std::size_t ranks) { heap_.reserve(2 * ranks + 2); }
+    void reserve(std::size_t ranks) {
+        most_entries_ = 2 * ranks + 2;
+        heap_.reserve(most_entries_);
+    }
 
     void reset(placement const& loads, std::uint64_t target) {
         loads_ = &loads;
@@ -30,7 +33,7 @@ class room_queue {
         if (loads_->load(rank) >= target_) {
             return;
         }
-        if (heap_.size() == heap_.capacity()) {
+        if (heap_.size() == most_entries_) {
             fill();
         } else {
             heap_.push_back({target_ - loads_->load(rank), rank});
@@ -74,6 +77,7 @@ class room_queue {
     placement const* loads_ = nullptr;
     std::uint64_t target_ = 0;
     std::vector<entry> heap_;
+    std::size_t most_entries_ = 0;  ///< not the room that an earlier, larger batch has left
 };
 
 }  // namespace evenkeel::detail
