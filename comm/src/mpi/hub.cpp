@@ -2,9 +2,11 @@
 #include "hub.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -19,6 +21,9 @@ namespace {
 
 /// Short enough to be sent without the receiver's help, which a process that ends at once does not wait for.
 constexpr std::size_t longest_fault = 2048;
+
+/// What a rank has told in more bytes, in a large gathering, is given back.
+constexpr std::size_t most_kept_bytes = std::size_t{1} << 16U;
 
 std::string text_of(fault const& fault) { return (fault.operation + '\0' + fault.reason).substr(0, longest_fault); }
 
@@ -40,10 +45,14 @@ hub::hub(std::shared_ptr<process> process, std::shared_ptr<hub> parent, std::uin
       topology_{std::move(nodes)},
       process_of_{std::move(process_of)},
       ranks_here_{ranks_on(process_->self())},
-      others_{process_of_} {
+      others_{process_of_},
+      most_bytes_of_(process_of_.size()) {
     std::ranges::sort(others_);
     others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
     std::erase(others_, process_->self());
+    // A rank may begin an operation before it lets go of the one before.
+    have_operations_for(2 * ranks_here_.size());
+    parts_.reserve(4 * ranks_here_.size());
     lease_ = process_->open_lease();
 }
 
@@ -67,6 +76,7 @@ std::shared_ptr<operation> hub::join(std::shared_ptr<part> part, std::uint64_t n
     ++process_->under_way;
     auto label = label_of(*part, number, about, bytes.size());
     label.identity = identity;
+    make_room_for(label);
     bool const last = here->arrivals.accept(label, bytes);
     if (about == subject::exchange) {
         ship_with_early_messages(part, here, label, here->arrivals.of_rank[label.from].bytes);
@@ -80,24 +90,77 @@ std::shared_ptr<operation> hub::join(std::shared_ptr<part> part, std::uint64_t n
     return here;
 }
 
+/// Makes those that are here at once where the ranks of this process have `parts`, each equally many.
+///
+/// A rank lets go of its part only when all have come to the operation. So it is ahead of another one by as many
+/// operations, at most, as it has parts in at once, and where all have equally many, there are never more operations
+/// here than twice as many. New ones are made when a rank here has more parts than ever, not when others are early.
+void hub::have_operations_for(std::size_t parts) {
+    std::size_t const needed = 2 * ((parts + ranks_here_.size() - 1) / ranks_here_.size());
+    operations_.reserve(needed);
+    spare_.reserve(needed);
+    while (operations_kept_ < needed) {
+        spare_.push_back(std::make_shared<operation>(size(), ranks_here_.size()));
+        ++operations_kept_;
+        fit(*spare_.back());
+    }
+}
+
+/// Room for what any rank has told so far: which operation is next in which memory depends on who is ahead.
+void hub::fit(operation& spare) {
+    for (std::size_t rank = 0; rank < size(); ++rank) {
+        auto& bytes = spare.arrivals.of_rank[rank].bytes;
+        if (bytes.capacity() > most_kept_bytes) {
+            bytes = {};
+        }
+        bytes.reserve(most_bytes_of_[rank]);
+    }
+}
+
+/// Wherever `label.from` may tell as much next time, or a little more.
+void hub::make_room_for(label const& label) {
+    auto& most = most_bytes_of_[label.from];
+    if (label.total <= most || label.total > most_kept_bytes) {
+        return;
+    }
+    auto const room = std::bit_ceil(label.total);
+    for (auto const& one : spare_) {
+        one->arrivals.of_rank[label.from].bytes.reserve(room);
+    }
+    for (auto const& one : operations_) {
+        // The bytes of one that has come may be on their way: it gets its room when it is over.
+        if (auto& told = one->arrivals.of_rank[label.from]; !told.came) {
+            told.bytes.reserve(room);
+        }
+    }
+    most = room;
+}
+
+std::shared_ptr<operation> hub::find(std::uint64_t number) const noexcept {
+    auto const found = std::ranges::find(operations_, number, [](auto const& one) { return one->number; });
+    return found == operations_.end() ? nullptr : *found;
+}
+
 std::shared_ptr<operation> hub::operation_at(std::uint64_t number) {
-    if (auto const found = operations_.find(number); found != operations_.end()) {
-        return found->second;
+    if (auto found = find(number)) {
+        return found;
     }
     // The last owner of one may still look at it.
-    auto const free = std::ranges::find_if(spare_, [](auto const& one) { return one.mapped().use_count() == 1; });
+    auto const free = std::ranges::find_if(spare_, [](auto const& one) { return one.use_count() == 1; });
+    auto next = free != spare_.end() ? *free : std::make_shared<operation>(size(), ranks_here_.size());
+    next->begin_again(number);
+    operations_.push_back(next);
     if (free != spare_.end()) {
-        auto node = std::move(*free);
         spare_.erase(free);
-        node.mapped()->begin_again();
-        node.key() = number;
-        return operations_.insert(std::move(node)).position->second;
+    } else {
+        spare_.reserve(++operations_kept_);
     }
-    return operations_.emplace(number, std::make_shared<operation>(size(), ranks_here_.size())).first->second;
+    return next;
 }
 
 std::shared_ptr<part> hub::next_part(world_rank rank, std::string_view operation) {
     std::lock_guard const lock{process_->mutex()};
+    have_operations_for(parts_out_ + 1);
     // Those of ranks that are ahead or have not waited yet, for each rank of this process.
     std::size_t const most_kept = 4 * ranks_here_.size();
     auto const free = std::ranges::find_if(parts_, [](auto const& one) { return one.use_count() == 1; });
@@ -106,12 +169,15 @@ std::shared_ptr<part> hub::next_part(world_rank rank, std::string_view operation
     if (free == parts_.end() && parts_.size() < most_kept) {
         parts_.push_back(next);
     }
+    ++parts_out_;
     return next;
 }
 
-void hub::let_go(std::shared_ptr<part> part) noexcept {
+void hub::let_go(std::shared_ptr<part> part, std::shared_ptr<operation> operation) noexcept {
     std::lock_guard const lock{process_->mutex()};
     part.reset();
+    operation.reset();
+    --parts_out_;
 }
 
 label hub::label_of(part const& from, std::uint64_t number, subject about, std::uint64_t total) const {
@@ -273,9 +339,8 @@ void hub::end_fetch(fetch const& ended) {
 }
 
 void hub::accept_taking(label const& label) {
-    auto const found = operations_.find(label.number);
-    auto const& part =
-        found == operations_.end() ? nullptr : found->second->parts[position_here(to_id<world_rank>(label.to))];
+    auto const here = find(label.number);
+    auto const part = here == nullptr ? nullptr : here->parts[position_here(to_id<world_rank>(label.to))];
     if (part != nullptr) {
         std::erase(part->untaken, to_id<world_rank>(label.from));
         if (part->untaken.empty()) {
@@ -311,22 +376,20 @@ void hub::wait(operation const& operation, part& part, deadline until) {
 
 void hub::leave(std::uint64_t number) {
     std::lock_guard const lock{process_->mutex()};
-    auto const found = operations_.find(number);
-    if (found == operations_.end()) {
+    auto const here = find(number);
+    if (here == nullptr) {
         return;
     }
     --process_->under_way;
-    if (++found->second->left == ranks_here_.size()) {
-        // What a large gathering took is given back.
-        constexpr std::size_t most_spare = 4;
-        constexpr std::size_t most_bytes = std::size_t{1} << 16U;
-        auto const is_small = [](contribution const& one) { return one.bytes.capacity() <= most_bytes; };
-        if (spare_.size() < most_spare && std::ranges::all_of(found->second->arrivals.of_rank, is_small)) {
-            std::ranges::fill(found->second->parts, nullptr);
-            spare_.push_back(operations_.extract(found));
-        } else {
-            operations_.erase(found);
+    if (++here->left == ranks_here_.size()) {
+        std::ranges::fill(here->parts, nullptr);
+        try {
+            fit(*here);
+        } catch (std::bad_alloc const&) {
+            // The rank is through. Whoever needs the room asks again.
         }
+        spare_.push_back(here);
+        std::erase(operations_, here);
     }
 }
 
@@ -337,6 +400,7 @@ void hub::deliver(label const& label, std::span<std::byte const> piece) {
     switch (label.about) {
         case subject::gather:
         case subject::exchange:
+            make_room_for(label);
             if (auto const here = operation_at(label.number); here->arrivals.accept(label, piece)) {
                 all_have_come(here, label.number);
             }
@@ -426,8 +490,8 @@ void hub::begin_details(std::shared_ptr<operation> const& here, std::uint64_t nu
 void hub::accept_message(label const& label, std::span<std::byte const> piece) {
     auto const from = to_id<world_rank>(label.from);
     auto const to = to_id<world_rank>(label.to);
-    auto const found = operations_.find(label.number);
-    auto const part = found == operations_.end() ? nullptr : found->second->parts[position_here(to)];
+    auto const here = find(label.number);
+    auto const part = here == nullptr ? nullptr : here->parts[position_here(to)];
     if (part == nullptr || !part->accept(from, label.offset, piece)) {
         // Only if messages that do not match have hashes that add up to 0.
         fail_locked(mismatch("exchange", from, label.total, to, 0), true);
@@ -482,7 +546,7 @@ void hub::fail_locked(fault fault, bool tell) noexcept {
     // Before any rank hears of it: what it has offered is then its own again.
     close_lease();
     process_->drop_shipments(*this);
-    for (auto const& [number, operation] : operations_) {
+    for (auto const& operation : operations_) {
         process_->under_way += operation->left;
         for (auto const& part : operation->parts) {
             if (part != nullptr) {

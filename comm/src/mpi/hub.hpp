@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,8 +39,8 @@ class hub : public std::enable_shared_from_this<hub> {
 
     /// What `rank` has in its next operation, called `operation`.
     [[nodiscard]] std::shared_ptr<part> next_part(world_rank rank, std::string_view operation);
-    /// The rank needs it no more, so that it may become another one.
-    void let_go(std::shared_ptr<part> part) noexcept;
+    /// The rank needs them no more, so that they may become others.
+    void let_go(std::shared_ptr<part> part, std::shared_ptr<operation> operation) noexcept;
     /// `part.rank` comes to operation `number` and tells all others. @return null after a fault.
     [[nodiscard]] std::shared_ptr<operation> join(std::shared_ptr<part> part, std::uint64_t number, subject about,
                                                   std::uint64_t identity, std::span<std::byte const> bytes);
@@ -82,6 +81,10 @@ class hub : public std::enable_shared_from_this<hub> {
     void tell_all(fault const& fault) noexcept;
     void inherit(fault const& of_parent) noexcept;
 
+    void have_operations_for(std::size_t parts);
+    void fit(operation& spare);
+    void make_room_for(label const& label);
+    [[nodiscard]] std::shared_ptr<operation> find(std::uint64_t number) const noexcept;
     [[nodiscard]] std::shared_ptr<operation> operation_at(std::uint64_t number);
     [[nodiscard]] label label_of(part const& from, std::uint64_t number, subject about, std::uint64_t total) const;
     [[nodiscard]] std::vector<world_rank> ranks_on(int process) const;
@@ -111,12 +114,14 @@ class hub : public std::enable_shared_from_this<hub> {
     evenkeel::topology topology_;
     std::vector<int> process_of_;  ///< per rank
     std::vector<world_rank> ranks_here_;
-    std::vector<int> others_;     ///< the other processes
-    std::optional<lease> lease_;  ///< of what is offered here; ends with the first fault
-    using numbered_operations = std::map<std::uint64_t, std::shared_ptr<operation>>;
-    numbered_operations operations_;
-    std::vector<numbered_operations::node_type> spare_;  ///< over, to be used again
-    std::vector<std::shared_ptr<part>> parts_;           ///< likewise, where nobody else has one
+    std::vector<int> others_;                             ///< the other processes
+    std::optional<lease> lease_;                          ///< of what is offered here; ends with the first fault
+    std::vector<std::shared_ptr<operation>> operations_;  ///< few, in no order
+    std::vector<std::shared_ptr<operation>> spare_;       ///< over, to be used again
+    std::size_t operations_kept_ = 0;                     ///< of both together
+    std::vector<std::uint64_t> most_bytes_of_;            ///< per rank, room for what it has told at most
+    std::vector<std::shared_ptr<part>> parts_;            ///< to be used again, where nobody else has one
+    std::size_t parts_out_ = 0;                           ///< those that ranks have
     std::optional<fault> fault_;
     std::vector<std::weak_ptr<hub>> children_;
 };

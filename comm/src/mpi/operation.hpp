@@ -162,6 +162,7 @@ struct operation {
     operation(std::size_t ranks, std::size_t local_ranks)
         : arrivals{.of_rank = std::vector<contribution>(ranks)}, parts(local_ranks) {}
 
+    std::uint64_t number = 0;
     round arrivals;
     round details;                             ///< empty unless the arrivals do not fit each other
     std::vector<std::shared_ptr<part>> parts;  ///< of the ranks of this process; null for those that have not come
@@ -172,8 +173,9 @@ struct operation {
     [[nodiscard]] bool done_for(part const& part) const noexcept {
         return agreed && part.shipments.empty() && part.missing_in_all == 0 && part.untaken.empty();
     }
-    /// Makes it another operation, in the memory of this one.
-    void begin_again() {
+    /// Makes it operation `next`, in the memory of this one.
+    void begin_again(std::uint64_t next) {
+        number = next;
         for (auto& one : arrivals.of_rank) {
             one.missing = 0;
             one.came = false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <thread>
@@ -70,6 +71,10 @@ bool process::closed() const noexcept {
 std::shared_ptr<hub> process::root(topology const& nodes) {
     auto const ranks_here = nodes.size().value / static_cast<std::size_t>(post_.processes());
     several_ranks_ = ranks_here > 1;
+    // A dispatcher has two threads that wait, its owner's and its own, and three exchanges under way.
+    constexpr std::size_t usual = 4;
+    sleeping_.reserve(usual * ranks_here);
+    fetches_.reserve(usual * ranks_here * neighbours_.count());
     std::vector<int> process_of(nodes.size().value);
     for (std::size_t rank = 0; rank < process_of.size(); ++rank) {
         process_of[rank] = static_cast<int>(rank / ranks_here);
@@ -107,7 +112,20 @@ void process::ship(std::shared_ptr<shipment> shipment) { loading_.push_back(std:
 
 void process::drop_shipments(hub const& of) noexcept {
     std::erase_if(loading_, [&](auto const& shipment) { return shipment->of == &of; });
+    forget_fetches();
     std::erase_if(fetches_, [&](auto const& one) { return one.of == &of; });
+}
+
+void process::begin_fetch(fetch one) {
+    if (fetches_.size() == fetches_.capacity()) {
+        forget_fetches();
+    }
+    fetches_.push_back(std::move(one));
+}
+
+void process::forget_fetches() noexcept {
+    fetches_.erase(fetches_.begin(), fetches_.begin() + static_cast<std::ptrdiff_t>(fetches_over_));
+    fetches_over_ = 0;
 }
 
 std::byte* process::room_for(int other, label const& label, std::size_t bytes) noexcept {
@@ -184,11 +202,11 @@ void process::deliver(std::span<std::byte const> parcel) {
 }
 
 bool process::fetch_on() {
-    if (fetches_.empty()) {
+    if (fetches_over_ == fetches_.size()) {
         return false;
     }
     // A piece at a time, so that other things happen in between.
-    auto& one = fetches_.front();
+    auto& one = fetches_[fetches_over_];
     auto const piece = one.target.first(std::min(fetch_bytes, one.target.size()));
     bool const there = neighbours_.read(one.process, one.source.address, piece);
     one.source.address += piece.size();
@@ -197,7 +215,9 @@ bool process::fetch_on() {
         return true;
     }
     auto const ended = std::move(one);
-    fetches_.pop_front();
+    if (++fetches_over_ == fetches_.size()) {
+        forget_fetches();
+    }
     // Otherwise the message never comes: its sender is gone, or has told or will tell what is wrong.
     if (there && neighbours_.is_open(ended.process, ended.source.until)) {
         ended.of->end_fetch(ended);

@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -64,7 +63,7 @@ class process : public std::enable_shared_from_this<process> {
     void send_room(int other) noexcept { neighbours_.send(other, false); }
     [[nodiscard]] std::optional<lease> open_lease() noexcept { return neighbours_.open_lease(); }
     void close_lease(lease lease) noexcept { neighbours_.close_lease(lease); }
-    void begin_fetch(fetch one) { fetches_.push_back(std::move(one)); }
+    void begin_fetch(fetch one);
 
     /// Operations that a rank of this process has come to and is not through with.
     std::size_t under_way = 0;
@@ -88,6 +87,7 @@ class process : public std::enable_shared_from_this<process> {
     void deliver(std::span<std::byte const> parcel);
     [[nodiscard]] bool needs_mpi() const noexcept;
     bool fetch_on();
+    void forget_fetches() noexcept;
     [[nodiscard]] bool closed() const noexcept;
     void left(shipment& shipment);
     bool load();
@@ -103,8 +103,9 @@ class process : public std::enable_shared_from_this<process> {
     bool asleep_ = false;         ///< as whoever polls
     std::mutex mutex_;
     std::vector<std::shared_ptr<shipment>> loading_;
-    std::deque<fetch> fetches_;
-    post::news news_;  // kept for its memory
+    std::vector<fetch> fetches_;
+    std::size_t fetches_over_ = 0;  ///< so many, the first ones, are done with
+    post::news news_;               // kept for its memory
     bool polled_ = false;
     int farewells_ = 0;    ///< processes that send nothing any more
     bool broken_ = false;  ///< a process may never say farewell

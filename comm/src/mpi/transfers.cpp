@@ -32,8 +32,9 @@ class part_transfer : public transfer {
     static void operator delete(part_transfer* self, std::destroying_delete_t) noexcept {
         auto const hub = self->hub_;
         auto part = self->part_;
+        auto operation = self->operation_;
         self->~part_transfer();
-        hub->let_go(std::move(part));
+        hub->let_go(std::move(part), std::move(operation));
     }
 
     void begin(subject about, std::uint64_t identity, std::span<std::byte const> bytes) {
