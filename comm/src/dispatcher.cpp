@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
 #include <utility>
 
 #include <evenkeel/comm/dispatcher.hpp>
@@ -102,7 +103,15 @@ std::uint64_t dispatched_step::hash() const noexcept { return slot_->hash; }
 step_samples const& dispatched_step::samples() const noexcept { return slot_->samples; }
 planned_step const& dispatched_step::plan() const noexcept { return *slot_->plan; }
 step_statistics const& dispatched_step::statistics() const noexcept { return slot_->statistics; }
-std::span<std::byte> dispatched_step::arrived(std::size_t field) const noexcept { return slot_->arrived[field]; }
+
+std::span<std::byte> dispatched_step::arrived(std::size_t field) const {
+    auto const& all = slot_->arrived;
+    if (field >= all.size()) {
+        throw_invalid("arrived", "field", field, "one of the " + std::to_string(all.size()) + " fields");
+    }
+    return all[field];
+}
+
 output_rows dispatched_step::rows_of(std::size_t encoder, std::optional<micro_batch_id> micro_batch) const {
     return core_->rows_of(*slot_, encoder, micro_batch);
 }

@@ -317,6 +317,18 @@ TYPED_TEST(dispatcher_fault_on, ends_for_all_when_one_drops_a_step_or_is_destroy
     }
 }
 
+TYPED_TEST(dispatcher_fault_on, refuses_fields_that_a_step_does_not_have) {
+    this->run(1, [](comm::communicator& world) {
+        std::vector<std::uint64_t> const text{3, 4};
+        std::vector<std::byte> const bytes(7);
+        comm::dispatcher dispatch{world, {{.name = "llm", .group = flat_group({1})}}, patience};
+        comm::step_field const field{.name = "text", .bytes = bytes};
+        auto const step = dispatch.prepare({.text = text}, {&field, 1}).wait(patience);
+        EXPECT_EQ(step.arrived(0).size(), 7U);
+        EXPECT_EQ(refusal_of([&] { return step.arrived(1); }), "arrived: field = 1, expected one of the 1 fields");
+    });
+}
+
 TYPED_TEST(dispatcher_fault_on, goes_on_after_outputs_that_do_not_fit) {
     this->run(3, [](comm::communicator& world) {
         attempt one{world};

@@ -41,11 +41,15 @@ class dispatched_step {
     [[nodiscard]] step_statistics const& statistics() const noexcept;
 
     /// What has arrived of a field, in the order of the layout of its phase: `plan().phases[phase].layout`.
-    [[nodiscard]] std::span<std::byte> arrived(std::size_t field) const noexcept;
+    ///
+    /// @throws std::invalid_argument  if the step has no such field.
+    [[nodiscard]] std::span<std::byte> arrived(std::size_t field) const;
 
     /// How many rows of its outputs this rank has, before and after `forward`: known before anything moves.
     ///
     /// @param micro_batch  Of it alone; default: of all.
+    /// @throws std::invalid_argument  if there is no such encoder or micro-batch.
+    /// @throws std::overflow_error    if there are more rows than 64 bits count.
     [[nodiscard]] output_rows rows_of(std::size_t encoder, std::optional<micro_batch_id> micro_batch = {}) const;
 
     /// Moves what `encoder` has put out on to the LLM, in the order of its samples there; all fields in one message per
