@@ -47,6 +47,26 @@ void append(std::vector<std::uint64_t>& to, std::span<std::uint64_t const> more)
     to.insert(to.end(), more.begin(), more.end());
 }
 
+/// Names the rank that cannot take part, or nothing where there are several.
+void require_all_take_part(std::span<std::uint64_t const> blocks, std::size_t ranks, std::size_t word,
+                           world_rank self) {
+    std::size_t const length = blocks.size() / ranks;
+    auto const refused = [&](std::size_t rank) { return blocks[rank * length + word] != 0; };
+    bool some = false;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        some = some || refused(rank);
+    }
+    if (!some) {
+        return;
+    }
+    std::vector<statement> statements;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        statements.push_back({.operation = {}, .value = 0, .refused = refused(rank)});
+    }
+    auto const dissent = dissent_in(statements);
+    throw error{"prepare", self, dissent->peer, dissent->reason, aftermath::can_go_on};
+}
+
 /// Names the rank that is not like most, or nothing where there are several.
 void require_alike(std::span<std::uint64_t const> blocks, std::size_t ranks, std::size_t word, world_rank self,
                    std::string_view text) {
@@ -125,7 +145,7 @@ void step_metadata::write(drawn_samples const& samples, claim const& mine) {
 void step_metadata::read(std::span<std::uint64_t const> blocks, world_rank self, world_size ranks, std::size_t encoders,
                          step_samples& samples) {
     std::size_t const length = blocks.size() / ranks.value;
-    require_alike(blocks, ranks.value, 3, self, "before it planned, ");
+    require_all_take_part(blocks, ranks.value, 3, self);
     require_alike(blocks, ranks.value, 1, self, "of the numbers of steps, ");
     require_alike(blocks, ranks.value, 2, self, "of phases and options, ");
 

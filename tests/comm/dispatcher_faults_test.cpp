@@ -192,6 +192,42 @@ TYPED_TEST(dispatcher_fault_on, says_which_phase_there_is_not) {
     });
 }
 
+TYPED_TEST(dispatcher_fault_on, names_the_rank_whose_samples_are_refused_however_few_the_others_are) {
+    this->run(2, [](comm::communicator& world) {
+        dispatched here{omni_samples(2, {3, 4}), omni_phases({2}), world.rank()};
+        comm::dispatcher dispatch{world, omni_phases({2}), patience};
+        auto samples = here.samples();
+        if (world.rank() == world_rank{0}) {
+            samples.units = samples.units.first(1);
+            auto next = dispatch.prepare(samples, here.fields());
+            EXPECT_THAT(refusal_of([&] { return next.wait(patience); }), HasSubstr("samples.units.size() = 1"));
+        } else {
+            auto next = dispatch.prepare(samples, here.fields());
+            auto const error = error_of([&] { return next.wait(patience); });
+            EXPECT_EQ(error.peer(), world_rank{0}) << error.what();
+            EXPECT_EQ(error.reason(), "rank 0 refused its arguments");
+        }
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, names_all_ranks_whose_samples_are_refused) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        auto dispatch = one.dispatcher();
+        auto samples = one.here.samples();
+        if (one.is_odd()) {
+            auto next = dispatch.prepare(samples, one.here.fields());
+            auto const error = error_of([&] { return next.wait(patience); });
+            EXPECT_EQ(error.peer(), std::nullopt);
+            EXPECT_EQ(error.reason(), "ranks 0, 2 refused their arguments");
+        } else {
+            samples.units = {};
+            auto next = dispatch.prepare(samples, one.here.fields());
+            EXPECT_THAT(refusal_of([&] { return next.wait(patience); }), HasSubstr("samples.units.size() = 0"));
+        }
+    });
+}
+
 TYPED_TEST(dispatcher_fault_on, passes_on_what_the_callers_allocator_throws_or_gives_too_little) {
     this->run(3, [](comm::communicator& world) {
         attempt one{world};
