@@ -362,6 +362,9 @@ void dispatcher_core::fail(std::exception_ptr fault, bool told) noexcept {
     }
     {
         std::lock_guard const lock{mutex_};
+        if (!told && end_ == nullptr) {
+            end_ = fault;
+        }
         if (fault_ == nullptr) {
             fault_ = std::move(fault);
         }

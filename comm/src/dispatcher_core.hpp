@@ -105,7 +105,8 @@ class dispatcher_core {
     [[nodiscard]] output_rows rows_of(dispatcher_slot const& slot, std::size_t encoder,
                                       std::optional<micro_batch_id> micro_batch) const;
 
-    /// Nothing can be done from here on. Tells the other ranks, unless they know.
+    /// Nothing is prepared from here on. Unless every rank knows by itself, tells the others and ends all they share;
+    /// if they know, nothing is on its way, and steps that are prepared can be brought to their end.
     void fail(std::exception_ptr fault, bool told) noexcept;
 
   private:
@@ -147,7 +148,8 @@ class dispatcher_core {
     std::array<dispatcher_slot, 2> slots_;
     std::array<dispatcher_slot*, 2> queue_{};
     std::size_t queued_ = 0;
-    std::exception_ptr fault_;
+    std::exception_ptr fault_;  ///< why nothing more is prepared
+    std::exception_ptr end_;    ///< why outputs no longer move either
     bool waited_for_ = false;
     bool expired_ = false;
     bool dropped_ = false;

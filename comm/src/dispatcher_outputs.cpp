@@ -125,8 +125,8 @@ pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dis
     output_transfer* memory = nullptr;
     {
         std::lock_guard const lock{mutex_};
-        if (fault_ != nullptr) {
-            std::rethrow_exception(fault_);
+        if (end_ != nullptr) {
+            std::rethrow_exception(end_);
         }
         for (auto& one : slot.transfers) {
             memory = memory == nullptr && !one.taken ? &one : memory;

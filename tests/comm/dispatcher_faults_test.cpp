@@ -228,6 +228,35 @@ TYPED_TEST(dispatcher_fault_on, names_all_ranks_whose_samples_are_refused) {
     });
 }
 
+TYPED_TEST(dispatcher_fault_on, ends_the_step_in_use_in_peace_when_the_next_one_is_refused) {
+    for (bool const overlap : {true, false}) {
+        this->run(3, [overlap](comm::communicator& world) {
+            attempt one{world};
+            one.options.overlap = overlap;
+            auto dispatch = one.dispatcher();
+            auto step = one.prepare(dispatch).wait(patience);
+            // One rank is in the step already when the next one fails.
+            std::optional<comm::pending> early;
+            if (world.rank() == world_rank{0}) {
+                early = step.forward(0, {});
+            }
+            auto& bytes = one.here.fields()[1].bytes;
+            if (one.is_odd()) {
+                bytes = bytes.first(bytes.size() - 1);
+            }
+            auto next = one.prepare(dispatch);
+            EXPECT_ANY_THROW(static_cast<void>(next.wait(patience)));
+            if (!early) {
+                early = step.forward(0, {});
+            }
+            early->wait(patience);
+            one.here.expect_to_move_outputs(step);
+            EXPECT_ANY_THROW(static_cast<void>(one.prepare(dispatch)));
+            EXPECT_FALSE(dispatch.usable());
+        });
+    }
+}
+
 TYPED_TEST(dispatcher_fault_on, passes_on_what_the_callers_allocator_throws_or_gives_too_little) {
     this->run(3, [](comm::communicator& world) {
         attempt one{world};
