@@ -255,16 +255,16 @@ void dispatcher_core::wait(dispatcher_slot& slot, deadline until) {
             process_next(until);
             lock.lock();
         }
-        waited_for_ = true;
+        ++waiting_;
         to_thread_.notify_all();
         if (!to_callers_.wait_until(lock, until.at(), over)) {
             // The operation under way knows best who did not come.
-            expired_ = true;
+            ++expired_;
             to_thread_.notify_all();
             to_callers_.wait(lock, over);
+            --expired_;
         }
-        waited_for_ = false;
-        expired_ = false;
+        --waiting_;
         if (slot.at == dispatcher_slot::stage::failed) {
             std::rethrow_exception(fault_);
         }
@@ -388,14 +388,14 @@ void dispatcher_core::complete(pending& transfer, deadline until) {
             std::this_thread::yield();
             lock.lock();
         } else {
-            to_thread_.wait_for(lock, waited_for_ ? short_pause : long_pause,
-                                [&] { return stopping_ || dropped_ || expired_; });
+            to_thread_.wait_for(lock, waiting_ > 0 ? short_pause : long_pause,
+                                [&] { return stopping_ || dropped_ || expired_ > 0; });
         }
         if (stopping_ || dropped_) {
             throw step_is_given_up{dropped_ ? "a prepared step was dropped without a wait"
                                             : "the dispatcher was destroyed while it prepared a step"};
         }
-        if (expired_) {
+        if (expired_ > 0) {
             lock.unlock();
             transfer.wait(std::chrono::seconds{0});
             return;

@@ -150,8 +150,8 @@ class dispatcher_core {
     std::size_t queued_ = 0;
     std::exception_ptr fault_;  ///< why nothing more is prepared
     std::exception_ptr end_;    ///< why outputs no longer move either
-    bool waited_for_ = false;
-    bool expired_ = false;
+    std::size_t waiting_ = 0;
+    std::size_t expired_ = 0;  ///< of those that wait, whose deadline is over
     bool dropped_ = false;
     bool stopping_ = false;
     std::thread thread_;

@@ -2,11 +2,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -391,6 +393,42 @@ TYPED_TEST(dispatcher_fault_on, refuses_fields_that_a_step_does_not_have) {
         auto const step = dispatch.prepare({.text = text}, {&field, 1}).wait(patience);
         EXPECT_EQ(step.arrived(0).size(), 7U);
         EXPECT_EQ(refusal_of([&] { return step.arrived(1); }), "arrived: field = 1, expected one of the 1 fields");
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, holds_the_deadline_of_each_of_two_threads_that_wait) {
+    this->run(2, [](comm::communicator& world) {
+        dispatched here{omni_samples(2, {3, 4}), omni_phases({2}), world.rank()};
+        auto const others = world.split(0, static_cast<std::uint32_t>(to_index(world.rank())), patience);
+        bool const late = world.rank() == odd;
+        bool first = !late;
+        std::deque<std::vector<std::byte>> rooms;
+        comm::dispatcher_options options;
+        // The deadline of the second passes while the first step is in here.
+        options.allocate = [&](std::size_t, std::size_t bytes) -> std::span<std::byte> {
+            if (std::exchange(first, false)) {
+                std::this_thread::sleep_for(2 * impatience);
+            }
+            return rooms.emplace_back(bytes);
+        };
+        comm::dispatcher dispatch{world, omni_phases({2}), patience, options};
+        auto next = dispatch.prepare(here.samples(), here.fields());
+        // Whether the first step still comes in time is open; nobody comes to the second.
+        auto const wait_for_first = [&] {
+            try {
+                static_cast<void>(next.wait(patience));
+            } catch (comm::error const&) {
+            }
+        };
+        if (late) {
+            wait_for_first();
+        } else {
+            auto after_next = dispatch.prepare(here.samples(), here.fields());
+            std::thread second{[&] { EXPECT_EQ(error_of([&] { return after_next.wait(impatience); }).peer(), odd); }};
+            wait_for_first();
+            second.join();
+        }
+        others->barrier().wait(patience);
     });
 }
 
