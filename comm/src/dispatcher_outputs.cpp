@@ -110,8 +110,12 @@ output_rows dispatcher_core::rows_of(dispatcher_slot const& slot, std::size_t en
     };
     for (std::size_t unit = 0; unit < rows.size(); ++unit) {
         auto const id = to_id<item_id>(unit);
-        result.at_encoder += here(slot.plan->phases[encoder].layout[id]) ? rows[unit] : 0;
-        result.at_llm += here(slot.units_at_llm[encoder][id]) ? rows[unit] : 0;
+        if (here(slot.plan->phases[encoder].layout[id])) {
+            result.at_encoder = checked_add(result.at_encoder, rows[unit], "rows_of: the rows at the encoder");
+        }
+        if (here(slot.units_at_llm[encoder][id])) {
+            result.at_llm = checked_add(result.at_llm, rows[unit], "rows_of: the rows at the LLM");
+        }
     }
     return result;
 }

@@ -396,6 +396,24 @@ TYPED_TEST(dispatcher_fault_on, refuses_fields_that_a_step_does_not_have) {
     });
 }
 
+TYPED_TEST(dispatcher_fault_on, refuses_more_rows_than_64_bits_count) {
+    struct one_each {
+        std::uint64_t weight(std::uint64_t) const { return 1; }
+    };
+    this->run(1, [](comm::communicator& world) {
+        std::vector<std::uint64_t> const text(2);
+        std::vector<std::size_t> const counts{1, 1};
+        std::vector<std::uint64_t> const lengths(2, std::uint64_t{1} << 63);
+        comm::drawn_units const vision{.counts = counts, .lengths = lengths};
+        comm::dispatcher dispatch{world,
+                                  {{.name = "vision", .cost = one_each{}, .group = flat_group({1})},
+                                   {.name = "llm", .cost = one_each{}, .group = flat_group({1})}},
+                                  patience};
+        auto const step = dispatch.prepare({.text = text, .units = {&vision, 1}}, {}).wait(patience);
+        EXPECT_THROW(static_cast<void>(step.rows_of(0)), std::overflow_error);
+    });
+}
+
 TYPED_TEST(dispatcher_fault_on, holds_the_deadline_of_each_of_two_threads_that_wait) {
     this->run(2, [](comm::communicator& world) {
         dispatched here{omni_samples(2, {3, 4}), omni_phases({2}), world.rank()};
