@@ -26,7 +26,8 @@ namespace evenkeel::comm {
 struct dispatcher_options {
     orchestrate_options plan = {};
 
-    /// Whether a step is prepared on a thread of the dispatcher's own. Otherwise in `wait`, and nothing is hidden.
+    /// Whether a step is prepared on a thread of the dispatcher's own. Otherwise in `wait`, and nothing is hidden;
+    /// then steps are waited for in the order of their `prepare`, by one thread at a time.
     bool overlap = true;
 
     std::uint64_t first_step = 0;
@@ -48,9 +49,11 @@ struct dispatcher_options {
 ///
 ///     evenkeel::comm::dispatcher dispatch{world, phases, 30s};            // lives as long as training
 ///     auto next = dispatch.prepare(samples, fields);                      // returns at once
-///     for (...) {
+///     for (std::size_t number = 0; number < steps; ++number) {
 ///         auto step = next.wait(30s);                                     // waits if the last step was shorter
-///         next = dispatch.prepare(samples_of_next_step, fields_of_next_step);
+///         if (number + 1 < steps) {                                       // who drops a step ends it for all ranks
+///             next = dispatch.prepare(samples_of_next_step, fields_of_next_step);
+///         }
 ///         auto const images = step.arrived(0);                            // encode them, then
 ///         step.forward(vision, outputs).wait(30s);                        // to the LLM; gradients come back with
 ///         step.backward(vision, gradients).wait(30s);
@@ -61,7 +64,8 @@ struct dispatcher_options {
 /// communicator of their own, so operations have one order on every rank, whatever the timing.
 ///
 /// At most two steps exist at a time: the one that computes and the next. Nothing is thrown out of the thread: what
-/// goes wrong surfaces on `wait`, on every rank, and from then on in `prepare`. One object per rank, used by one thread
+/// goes wrong surfaces on `wait`, on every rank, and from then on in `prepare`. The step that computes can still be brought
+/// to its end where ranks merely disagreed or one was refused, else its transfers fail as well. One object per rank, used by one thread
 /// at a time; steps may be used by others. Over MPI, a trainer that calls MPI itself needs `MPI_THREAD_MULTIPLE`.
 class dispatcher {
   public:

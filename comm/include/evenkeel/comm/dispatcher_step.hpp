@@ -93,7 +93,8 @@ class prepared_step {
     ///
     /// @throws comm::error  on every rank, if one failed, disagreed or did not come before `until`; names it.
     /// @throws what planning throws, or `std::invalid_argument` on the rank whose samples, fields or buffers do not
-    ///         fit. After any of these the dispatcher can only be destroyed.
+    ///         fit. After any of these no step can be prepared; `can_go_on()` of an error tells whether the step in use
+    ///         can still be.
     [[nodiscard]] dispatched_step wait(deadline until);
 
   private:
