@@ -237,6 +237,14 @@ TEST(wishes, that_cannot_be_met_are_named_with_the_item_and_the_amount) {
     auto const too_many = refused({1, 2, 3, 4, 5}, 2, {.count_cap = 2});
     EXPECT_STREQ(too_many.what(), "balance: options.wishes.count_cap cannot be met, 1 is missing");
 
+    // Of equal counts, too, and where hardly anything weighs something.
+    auto const mostly_idle = refused({5, 0, 0, 0}, 2, {.count_cap = 1, .equal_counts = true});
+    EXPECT_STREQ(mostly_idle.what(), "balance: options.wishes.count_cap cannot be met, 2 are missing");
+    EXPECT_EQ(refused(numbers(4), 2, {.count_cap = 1, .equal_counts = true}).amount(), 2u);
+    EXPECT_EQ(refused({5, 0, 0, 0, 0}, 2, {.count_cap = 1, .equal_counts = true}).amount(), 3u);
+    auto const nothing = refused(numbers(2), 2, {.count_cap = 0, .equal_counts = true});
+    EXPECT_EQ(nothing.constraint(), "balance: options.wishes.count_cap");
+
     auto const large_group = refused({1, 2, 3}, 2, {.count_cap = 2, .groups = std::vector<std::uint32_t>{1, 1, 1}});
     EXPECT_STREQ(large_group.what(), "balance: options.wishes.count_cap cannot be met by item 0, 1 is missing");
 
@@ -293,30 +301,54 @@ TEST(wishes, that_say_nothing_clear_are_refused_at_the_door) {
     EXPECT_THROW((void)wish({1ULL << 40, 1}, 2, {.speeds = huge}), std::overflow_error);
 }
 
+/// Whether the wishes of a few samples can be met: if so, the plan has to be the best, by trying all.
+bool best_or_refused(test::wished_batch const& batch, std::uint64_t seed) {
+    auto const best = test::optimum_of(batch);
+    try {
+        auto const even = balance(batch.weights, batch.ranks, linear_cost{}, {.wishes = batch.asked()});
+        EXPECT_NO_THROW(require_partition("test", even.plan, batch.weights.size()));
+        test::wish_check const check{batch};
+        auto const rank_of = test::ranks_of_items(even.plan);
+        EXPECT_TRUE(best.time) << "seed " << seed;
+        EXPECT_TRUE(check.stays_together(rank_of)) << "seed " << seed;
+        EXPECT_EQ(check.time(rank_of, best.fewest_empty), even.quality.max_load) << "seed " << seed;
+        EXPECT_EQ(even.quality.max_load, best.time) << "seed " << seed;
+        EXPECT_LE(even.quality.lower_bound, even.quality.max_load) << "seed " << seed;
+    } catch (infeasible const&) {
+        EXPECT_FALSE(best.time) << "seed " << seed;
+    }
+    return best.time.has_value();
+}
+
 TEST(wishes_law, are_met_by_the_best_plan_of_a_few_samples_in_every_combination) {
     std::size_t feasible = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
-        auto batch = test::small_wished_batch(seed);
+        auto const batch = test::small_wished_batch(seed);
         if (batch.weights.size() > 8) {
             continue;  // trying every plan would take too long
         }
-        auto const best = test::optimum_of(batch);
-        try {
-            auto const even = balance(batch.weights, batch.ranks, linear_cost{}, {.wishes = batch.asked()});
-            EXPECT_NO_THROW(require_partition("test", even.plan, batch.weights.size()));
-            test::wish_check const check{batch};
-            auto const rank_of = test::ranks_of_items(even.plan);
-            ASSERT_TRUE(best.time) << "seed " << seed;
-            EXPECT_TRUE(check.stays_together(rank_of)) << "seed " << seed;
-            EXPECT_EQ(check.time(rank_of, best.fewest_empty), even.quality.max_load) << "seed " << seed;
-            EXPECT_EQ(even.quality.max_load, *best.time) << "seed " << seed;
-            EXPECT_LE(even.quality.lower_bound, *best.time) << "seed " << seed;
-            ++feasible;
-        } catch (infeasible const&) {
-            EXPECT_FALSE(best.time) << "seed " << seed;
-        }
+        feasible += best_or_refused(batch, seed) ? 1U : 0U;
     }
     EXPECT_GT(feasible, 100u);
+}
+
+TEST(wishes_law, about_counts_are_met_or_refused_where_little_weighs_something) {
+    std::size_t feasible = 0;
+    constexpr std::uint64_t seeds = 400;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        test::seeded random{seed};
+        test::wished_batch batch{.weights = numbers(random.up_to(7)), .ranks = rank_count{random.between(1, 3)}};
+        std::ranges::generate(batch.weights, [&] { return random.up_to(3) == 0 ? random.between(1, 9) : 0; });
+        // One too few, just enough, or one more than needed.
+        std::size_t const needed = (batch.weights.size() + batch.ranks.value - 1) / batch.ranks.value;
+        batch.count_cap = needed + random.up_to(2) - (needed > 0 ? 1U : 0U);
+        batch.equal_counts = random.up_to(3) > 0;
+        batch.no_empty_rank = random.up_to(3) == 0;
+        batch.step = random.up_to(3);
+        feasible += best_or_refused(batch, seed) ? 1U : 0U;
+    }
+    EXPECT_GT(feasible, seeds / 2);
+    EXPECT_LT(feasible, seeds * 9 / 10);
 }
 
 TEST(wishes_law, are_met_with_many_samples) {

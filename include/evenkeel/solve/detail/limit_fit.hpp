@@ -79,7 +79,8 @@ class limit_fit {
             longer += held.count > limits.least_items ? 1U : 0U;
         }
         std::uint64_t more = items % ranks - std::min<std::uint64_t>(longer, items % ranks);
-        if (asked.equal_counts && (longer > items % ranks || (more > 0 && limits.most_items == limits.least_items))) {
+        if (asked.equal_counts && (longer > items % ranks || limits.most_items < limits.least_items ||
+                                   (more > 0 && limits.most_items == limits.least_items))) {
             return false;
         }
         std::uint64_t all = 0;

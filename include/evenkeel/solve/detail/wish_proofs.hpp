@@ -28,7 +28,8 @@ namespace evenkeel::detail {
         return start + "cap";
     }
     if (of.count > limits.most_items || of.count < limits.least_items) {
-        return start + (asked.equal_counts ? "equal_counts" : "count_cap");
+        bool const capped = asked.count_cap && of.count > *asked.count_cap;
+        return start + (asked.equal_counts && !capped ? "equal_counts" : "count_cap");
     }
     return start + "no_empty_rank";
 }
