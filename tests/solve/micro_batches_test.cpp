@@ -138,6 +138,50 @@ TEST(micro_batches, come_in_the_multiples_and_the_least_number_that_are_asked_fo
     EXPECT_EQ(count({}), 1u);
 }
 
+/// First fit, largest first, puts the long with the next: of nine micro-batches' worth of tokens it makes eleven.
+numbers misleading(std::size_t size) {
+    numbers lengths;
+    for (std::size_t number = 0; number < 6 * size; ++number) {
+        lengths.insert(lengths.end(), {51, 27, 26, 23, 23});
+    }
+    return lengths;
+}
+
+TEST(micro_batches, are_as_few_as_a_search_finds_where_first_fit_misleads) {
+    auto const model = attention_cost{24576, 1};
+    for (std::size_t const ranks : {1U, 4U, 16U}) {
+        auto const lengths = misleading(ranks);
+        auto const number = count_micro_batches(lengths, rank_count{ranks}, model, {.cap = 100});
+        EXPECT_EQ(number, (micro_batch_number{.count = 9, .lower_bound = 9})) << ranks << " ranks";
+        // Whoever passes that number, or a larger one, has a plan, too.
+        for (std::size_t count = 9; count <= 12; ++count) {
+            auto const step = micro_batches(lengths, rank_count{ranks}, model, {.cap = 100, .count = count});
+            EXPECT_EQ(step.plan.micro_batches, count);
+            EXPECT_NO_THROW(require_partition("test", step.plan, lengths.size()));
+            EXPECT_LE(largest(sums(step.plan, lengths)), 100u);
+            if (count == number.count) {
+                EXPECT_EQ(micro_batches(lengths, rank_count{ranks}, model, {.cap = 100}), step);
+            }
+        }
+        EXPECT_EQ(count_micro_batches(lengths, rank_count{ranks}, model, {.cap = 100, .multiple_of = 5}).count, 10u);
+    }
+}
+
+TEST(micro_batches, fewer_than_the_bound_are_refused_by_both_calls) {
+    micro_batch_options const options{.cap = 149, .count = 3};
+    auto const refused = [](auto const& call) {
+        try {
+            call();
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (infeasible const& error) {
+            EXPECT_EQ(error.constraint(), "micro_batches: options.cap with options.count");
+            EXPECT_EQ(error.amount(), 1u);
+        }
+    };
+    refused([&] { (void)count_micro_batches(numbers(8, 50), rank_count{1}, linear_cost{}, options); });
+    refused([&] { (void)micro_batches(numbers(8, 50), rank_count{1}, linear_cost{}, options); });
+}
+
 TEST(micro_batches, minimise_a_cost_that_is_not_what_the_cap_counts) {
     // One long sample, attention that grows with the square, and a cap just above it.
     auto const lengths = numbers{100, 30, 30, 30, 30, 30, 30};
@@ -197,6 +241,13 @@ TEST(micro_batches, refuse_options_that_contradict_each_other) {
                 says("micro_batches: options.count = 3, expected a multiple of options.multiple_of = 2"));
     EXPECT_THAT(planning({.count = 3, .at_least = 4}),
                 says("micro_batches: options.count = 3, expected no fewer than options.at_least = 4"));
+    for (std::size_t const count : {std::size_t{1} << 31U, std::size_t{1} << 32U, std::size_t{1} << 63U}) {
+        auto const refusal = "micro_batches: options.count = " + std::to_string(count) +
+                             ", expected at most 2147483647, as ranks * micro-batches are fewer than 2^32";
+        EXPECT_THAT(planning({.count = count}), says(refusal.c_str()));
+        EXPECT_THAT([&] { (void)count_micro_batches(numbers{1}, rank_count{2}, linear_cost{}, {.count = count}); },
+                    says(refusal.c_str()));
+    }
     EXPECT_THAT(planning({.multiple_of = 0}), says("micro_batches: options.multiple_of = 0, expected at least 1"));
     EXPECT_THAT(planning({.resolution = 0}), says("micro_batches: options.resolution = 0, expected at least 1"));
     EXPECT_THAT(planning({.tolerance = -1}), says("micro_batches: options.tolerance = -1, expected at least 0"));

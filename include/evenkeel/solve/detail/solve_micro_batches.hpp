@@ -7,16 +7,15 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <evenkeel/core/checked.hpp>
-#include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/infeasible.hpp>
 #include <evenkeel/core/not_found.hpp>
 #include <evenkeel/solve/detail/bins_bound.hpp>
 #include <evenkeel/solve/detail/first_fit.hpp>
+#include <evenkeel/solve/detail/micro_batch_arguments.hpp>
 #include <evenkeel/solve/detail/slot_bound.hpp>
 #include <evenkeel/solve/detail/slot_search.hpp>
 #include <evenkeel/solve/detail/solve.hpp>
@@ -36,9 +35,52 @@ class micro_batch_solver {
     std::vector<std::uint64_t> tokens;
     micro_batched result;
 
-    /// The fewest micro-batches, or as many as asked for.
+    /// The fewest micro-batches for which a plan is known, or as many as asked for.
     micro_batch_number count(std::size_t ranks, micro_batch_options const& options) {
-        require(ranks, options);
+        micro_batch_number number = pack(ranks, options);
+        if (options.count == 0) {
+            number.count = fewest_planned(ranks, number.lower_bound, number.count, options);
+        }
+        return number;
+    }
+
+    void plan(std::size_t ranks, micro_batch_options const& options) {
+        micro_batch_number const number = count(ranks, options);
+        std::size_t const slots = number.count;
+        require_counts("micro_batches", 0, {checked_multiply(ranks, slots, "micro_batches: ranks * micro-batches")});
+        auto found = attempt(ranks, slots, options, bins_ <= ranks * slots);
+        write(ranks, slots, options.step);
+        if (found.violation > 0) {
+            // What can be planned with fewer leaves the others empty.
+            std::size_t const fewer = fewest_planned(ranks, number.lower_bound, slots, options);
+            if (fewer == slots) {
+                throw not_found{"micro_batches: options.cap with options.count", found.violation, result.plan};
+            }
+            static_cast<void>(attempt(ranks, fewer, options, false));
+            for (auto& bin : bin_of_) {
+                bin = static_cast<std::uint32_t>(bin / fewer * slots + bin % fewer);
+            }
+            problem_.base.assign(ranks * slots, {});
+            found = search(ranks, slots, options, true);
+            write(ranks, slots, options.step);
+        }
+        result.quality = {.number = number,
+                          .sum_of_slowest = found.sum * by_weight_.unit,
+                          .lower_bound = found.bound * by_weight_.unit,
+                          .total_load = problem_.total * by_weight_.unit,
+                          .ranks = {ranks}};
+    }
+
+  private:
+    struct outcome {
+        std::uint64_t violation = 0;
+        std::uint64_t sum = 0;    ///< of the slowest
+        std::uint64_t bound = 0;  ///< of that sum
+    };
+
+    /// As many micro-batches as first fit needs, or as asked for.
+    micro_batch_number pack(std::size_t ranks, micro_batch_options const& options) {
+        require_micro_batches(ranks, options);
         std::uint64_t total = 0;
         std::uint64_t const cap = options.cap.value_or(rank_limits::none);
         for (std::size_t item = 0; item < tokens.size(); ++item) {
@@ -55,50 +97,55 @@ class micro_batch_solver {
             size *= by_tokens_.unit;
         }
         packed_.resize(scaled_.size());
-        std::size_t needed = up(bins_bound(scaled_, cap_), ranks, options);
+        std::uint64_t fewest = bins_bound(scaled_, cap_);
         bins_ = fit_(scaled_, cap_, packed_);
         std::size_t const enough = up(bins_, ranks, options);
-        if (enough > needed) {
-            needed = std::max(needed, up(pieces_bound(scaled_, cap_), ranks, options));
+        if (enough > up(fewest, ranks, options)) {
+            fewest = std::max(fewest, pieces_bound(scaled_, cap_));
         }
-        if (options.count == 0) {
-            return {.count = enough, .lower_bound = needed};
+        std::size_t const needed = ceil_of(fewest, ranks);
+        if (options.count != 0 && options.count < needed) {
+            throw infeasible{"micro_batches: options.cap with options.count", std::nullopt, needed - options.count};
         }
-        std::uint64_t const fewest = ceil_of(bins_bound(scaled_, cap_), ranks);
-        if (options.count < fewest) {
-            throw infeasible{"micro_batches: options.cap with options.count", std::nullopt, fewest - options.count};
-        }
-        return {.count = options.count, .lower_bound = needed};
+        return {.count = options.count == 0 ? enough : options.count, .lower_bound = up(fewest, ranks, options)};
     }
 
-    void plan(std::size_t ranks, micro_batch_options const& options) {
-        micro_batch_number const number = count(ranks, options);
-        std::size_t const slots = number.count;
-        require_counts("micro_batches", 0, {checked_multiply(ranks, slots, "micro_batches: ranks * micro-batches")});
-        read(ranks * slots);
-        std::uint64_t bound = std::max<std::uint64_t>(lower_bound(by_weight_, ranks), 0);
-        bound = bound_(problem_, ranks, slots, bound);
+    /// The fewest micro-batches from `least` on for which a plan is found, if fewer than `enough`; first `least`, which
+    /// mostly decides, then by halves.
+    std::size_t fewest_planned(std::size_t ranks, std::size_t least, std::size_t enough,
+                               micro_batch_options const& options) {
+        std::size_t const step = options.multiple_of;
+        for (std::size_t tried = least; least < enough; tried = least + (enough - least) / step / 2 * step) {
+            if (attempt(ranks, tried, options, false).violation == 0) {
+                enough = tried;
+            } else {
+                least = tried + step;
+            }
+        }
+        return enough;
+    }
 
+    /// Searches for a plan of `slots` micro-batches.
+    ///
+    /// @param fits  Whether what is packed by first fit may be the start.
+    outcome attempt(std::size_t ranks, std::size_t slots, micro_batch_options const& options, bool fits) {
+        read(ranks * slots);
         bin_of_.resize(problem_.size());
-        bool const fits = bins_ <= ranks * slots;
         if (fits) {
             start_packed();
         }
+        return search(ranks, slots, options, fits);
+    }
+
+    /// @param fits  Whether `bin_of_` meets the cap.
+    outcome search(std::size_t ranks, std::size_t slots, micro_batch_options const& options, bool fits) {
+        std::uint64_t const bound = bound_(problem_, ranks, slots, lower_bound(by_weight_, ranks));
         search_.reserve(weights.size(), ranks * slots);
         auto const [violation, sum] = search_(problem_, slots, goal_of(bound, options.tolerance), options.tolerance,
                                               fits, bin_of_, steps_for(problem_.size(), {.effort = options.effort}));
-        write(ranks, slots, options.step);
-        if (violation > 0) {
-            throw not_found{"micro_batches: options.cap with options.count", violation, result.plan};
-        }
-        result.quality = {.number = number,
-                          .sum_of_slowest = sum * by_weight_.unit,
-                          .lower_bound = bound * by_weight_.unit,
-                          .total_load = problem_.total * by_weight_.unit,
-                          .ranks = {ranks}};
+        return {violation, sum, bound};
     }
 
-  private:
     void reserve(std::size_t items) {
         by_tokens_.reserve(items);
         by_weight_.reserve(items);
@@ -118,28 +165,6 @@ class micro_batch_solver {
     [[nodiscard]] static std::size_t up(std::uint64_t bins, std::size_t ranks, micro_batch_options const& options) {
         std::size_t const least = std::max({ceil_of(bins, ranks), options.at_least, std::size_t{1}});
         return ceil_of(least, options.multiple_of) * options.multiple_of;
-    }
-
-    static void require(std::size_t ranks, micro_batch_options const& options) {
-        require_counts("micro_batches", 0, {ranks});
-        if (!(options.tolerance >= 0)) {
-            throw_invalid("micro_batches", "options.tolerance", options.tolerance, "at least 0");
-        }
-        if (options.multiple_of == 0) {
-            throw_invalid("micro_batches", "options.multiple_of", 0, "at least 1");
-        }
-        if (options.count % options.multiple_of != 0) {
-            throw_invalid("micro_batches", "options.count", options.count,
-                          "a multiple of options.multiple_of = " + std::to_string(options.multiple_of));
-        }
-        if (options.count != 0 && options.count < options.at_least) {
-            throw_invalid("micro_batches", "options.count", options.count,
-                          "no fewer than options.at_least = " + std::to_string(options.at_least));
-        }
-        if (std::max(options.at_least, options.multiple_of) > max_items) {
-            throw_invalid("micro_batches", "options.at_least or options.multiple_of",
-                          std::max(options.at_least, options.multiple_of), "fewer than 2^32");
-        }
     }
 
     void read(std::size_t bins) {
