@@ -196,6 +196,37 @@ TEST(fit, refuses_what_was_not_measured) {
                 says("fit: observations[0].seconds = inf"));
 }
 
+TEST(fit, is_the_same_in_whatever_unit) {
+    auto const observations = timed(batches(50, 3), truths[0], 0.05, 4);
+    auto const plain = fit(observations);
+    for (double const unit : {0x1p-700, 0x1p-100, 0x1p+100, 0x1p+700}) {
+        auto slower = observations;
+        auto longer = observations;
+        for (std::size_t position = 0; position < observations.size(); ++position) {
+            slower[position].seconds *= unit;
+            longer[position].tokens *= unit;
+        }
+        auto const slow = fit(slower);
+        EXPECT_EQ(slow.quadratic, plain.quadratic * unit);
+        EXPECT_EQ(slow.linear, plain.linear * unit);
+        EXPECT_EQ(slow.fixed, plain.fixed * unit);
+        EXPECT_EQ(slow.residual, plain.residual);
+        auto const long_ones = fit(longer);
+        EXPECT_EQ(long_ones.quadratic, plain.quadratic);
+        EXPECT_EQ(long_ones.linear, plain.linear / unit);
+        EXPECT_EQ(long_ones.residual, plain.residual);
+    }
+}
+
+TEST(fit, refuses_what_leaves_the_range_of_its_numbers) {
+    auto const fitting = [](std::vector<cost_observation> observations) { return [=] { (void)fit(observations); }; };
+    EXPECT_THAT(fitting({{1, 1, 1, 1e60}, {1, 1, 1, 1e-60}}),
+                testing::ThrowsMessage<std::invalid_argument>(
+                    "fit: observations[1].seconds = 1e-60, expected no less than 1e-100 of the longest"));
+    EXPECT_THAT(fitting({{0, 1e-200, 1e-200, 1e200}}),
+                testing::ThrowsMessage<std::invalid_argument>(testing::StartsWith("fit: observations = inf")));
+}
+
 TEST(quantise, makes_integers_of_a_fit) {
     auto const model = quantise({.quadratic = 2.4e-11, .linear = 6e-7, .fixed = 3e-5}, 1e12);
 

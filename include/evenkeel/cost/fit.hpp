@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -54,7 +56,8 @@ struct cost_fit {
 /// there, and send the integers to the others.
 ///
 /// @throws std::invalid_argument  if there is no observation, or one has a value that is negative or not finite, no
-///                                sample, or took no time.
+///                                sample, or took no time, or less than 1e-100 of the longest; if a coefficient is beyond
+///                                what a `double` holds.
 /// @complexity O(observations)
 [[nodiscard]] inline cost_fit fit(std::span<cost_observation const> observations) {
     if (observations.empty()) {
@@ -73,30 +76,66 @@ struct cost_fit {
         require(seconds > 0, seconds, ".seconds", "a finite number above 0");
     }
 
-    detail::three_coefficients coefficients{};
-    // In the order in which they are preferred.
-    auto const row = [&](cost_observation const& of, double scale) {
-        return detail::equation{{of.tokens / scale, of.squares / scale, of.count / scale}, of.seconds / scale};
+    // In the order in which coefficients are preferred; in powers of two of the largest of each, which changes no digit
+    // and keeps the squares of whatever unit finite.
+    using values = std::array<double, 4>;
+    auto const values_of = [](cost_observation const& of) {
+        return values{of.tokens, of.squares, of.count, of.seconds};
     };
-    auto const predicted = [&](cost_observation const& of) {
-        return coefficients[0] * of.tokens + coefficients[1] * of.squares + coefficients[2] * of.count;
+    values largest{};
+    for (auto const& of : observations) {
+        for (std::size_t column = 0; column < largest.size(); ++column) {
+            largest[column] = std::max(largest[column], values_of(of)[column]);
+        }
+    }
+    std::array<int, 4> exponents{};
+    for (std::size_t column = 0; column < largest.size(); ++column) {
+        exponents[column] = largest[column] > 0 ? std::ilogb(largest[column]) : 0;
+    }
+    auto const scaled = [&](cost_observation const& of) {
+        auto result = values_of(of);
+        for (std::size_t column = 0; column < result.size(); ++column) {
+            result[column] = std::ldexp(result[column], -exponents[column]);
+        }
+        return result;
+    };
+    constexpr double least = 1e-100;
+    for (std::size_t position = 0; position < observations.size(); ++position) {
+        if (scaled(observations[position])[3] < least) {
+            throw_invalid("fit", element("observations", position).append(".seconds"), observations[position].seconds,
+                          "no less than 1e-100 of the longest");
+        }
+    }
+
+    detail::three_coefficients coefficients{};
+    auto const predicted = [&](values const& of) {
+        return coefficients[0] * of[0] + coefficients[1] * of[1] + coefficients[2] * of[2];
     };
     // Errors relative to what was measured would favour what was measured too short: the later rounds take them
     // relative to what was predicted.
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round) {
         detail::triangle equations;
-        for (auto const& of : observations) {
-            double const expected = round == 0 ? of.seconds : predicted(of);
-            equations.add(row(of, expected > 0 ? expected : of.seconds));
+        for (auto const& observed : observations) {
+            auto const of = scaled(observed);
+            double const expected = round == 0 ? of[3] : predicted(of);
+            double const scale = expected > least ? expected : of[3];
+            equations.add({{of[0] / scale, of[1] / scale, of[2] / scale}, of[3] / scale});
         }
         coefficients = detail::non_negative_least_squares(equations);
     }
 
     double sum = 0;
-    for (auto const& of : observations) {
-        double const error = predicted(of) / of.seconds - 1;
+    for (auto const& observed : observations) {
+        auto const of = scaled(observed);
+        double const error = predicted(of) / of[3] - 1;
         sum += error * error;
+    }
+    for (std::size_t column = 0; column < coefficients.size(); ++column) {
+        coefficients[column] = std::ldexp(coefficients[column], exponents[3] - exponents[column]);
+        if (!std::isfinite(coefficients[column])) {
+            throw_invalid("fit", "observations", coefficients[column], "seconds and lengths whose ratio is finite");
+        }
     }
     return {.quadratic = coefficients[1],
             .linear = coefficients[0],
