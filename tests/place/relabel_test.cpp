@@ -239,6 +239,8 @@ TEST(relabel, refuses_what_does_not_belong_together) {
         refuses("relabel: topology.nodes() = 8, expected at most one node for each of 2 ranks"));
     EXPECT_THAT([&] { (void)relabel(plan, home, cluster, bytes, {.precision = -1}); },
                 refuses("relabel: options.precision = -1, expected between 0 and 1"));
+    EXPECT_THAT([&] { (void)relabel(plan, home, cluster, bytes, {.objective = static_cast<relabel_objective>(7)}); },
+                refuses("relabel: options.objective = 7, expected total or busiest"));
     layout const stray{.places = {{world_rank{0}, {}, 0}, {world_rank{9}, {}, 0}}, .ranks = {2}};
     EXPECT_THAT([&] { (void)relabel(plan, stray, cluster, bytes); },
                 refuses("relabel: home[1].rank = 9, expected a world rank below 2"));

@@ -32,6 +32,9 @@ struct relabel_options {
 namespace detail {
 
 inline void require_options(relabel_options const& options) {
+    if (options.objective != relabel_objective::total && options.objective != relabel_objective::busiest) {
+        throw_invalid("relabel", "options.objective", static_cast<unsigned>(options.objective), "total or busiest");
+    }
     if (!(options.precision >= 0 && options.precision <= 1)) {
         throw_invalid("relabel", "options.precision", options.precision, "between 0 and 1");
     }
