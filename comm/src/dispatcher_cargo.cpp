@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 #include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/errors.hpp>
 
 #include "make_room.hpp"
 
@@ -25,6 +28,23 @@ void copy(std::byte const* source, std::byte* target, std::size_t bytes) noexcep
 }
 
 }  // namespace
+
+std::uint64_t row_bytes_of(char const* function, std::size_t number, std::uint64_t columns,
+                           std::uint64_t element_bytes) {
+    std::uint64_t bytes = 0;
+    if (__builtin_mul_overflow(columns, element_bytes, &bytes)) {
+        // Only here, for a step that is fine allocates nothing.
+        throw std::overflow_error{std::string{function}
+                                      .append(": ")
+                                      .append(element("fields", number))
+                                      .append(".columns = ")
+                                      .append(std::to_string(columns))
+                                      .append(" of .element_bytes = ")
+                                      .append(std::to_string(element_bytes))
+                                      .append(" exceed 64 bits")};
+    }
+    return bytes;
+}
 
 void cargo::clear(world_rank self) noexcept {
     self_ = self;

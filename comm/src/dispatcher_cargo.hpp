@@ -36,6 +36,12 @@ class growing_bytes {
     std::size_t capacity_ = 0;
 };
 
+/// The bytes of a row of `fields[number]`, an argument of `function`.
+///
+/// @throws std::overflow_error  if they do not fit into 64 bits.
+[[nodiscard]] std::uint64_t row_bytes_of(char const* function, std::size_t number, std::uint64_t columns,
+                                         std::uint64_t element_bytes);
+
 /// One field in a cargo: how its rows lie on this rank, before and after.
 struct cargo_field {
     std::span<std::uint64_t const> rows = {};  ///< of each item of the move; empty: one each

@@ -497,11 +497,10 @@ void dispatcher_core::make_cargo(dispatcher_slot& slot) {
                 continue;
             }
             slot.cargo_of[number] = slot.raw.size();
-            slot.raw.add_field(
-                {.rows = rows_of(slot, field),
-                 .row_bytes = checked_multiply(field.columns, field.element_bytes, "prepare: the size of a row"),
-                 .planes = field.planes,
-                 .source = field.bytes});
+            slot.raw.add_field({.rows = rows_of(slot, field),
+                                .row_bytes = row_bytes_of("prepare", number, field.columns, field.element_bytes),
+                                .planes = field.planes,
+                                .source = field.bytes});
         }
     }
     for (std::size_t number = 0; number < fields.size(); ++number) {

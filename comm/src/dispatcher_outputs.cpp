@@ -155,7 +155,7 @@ pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dis
             auto const& field = fields[number];
             statement.add(field.name).add(field.columns).add(field.element_bytes).add(field.planes);
             load.add_field({.rows = slot.output_rows[encoder],
-                            .row_bytes = checked_multiply(field.columns, field.element_bytes, "the size of a row"),
+                            .row_bytes = row_bytes_of(name, number, field.columns, field.element_bytes),
                             .planes = field.planes,
                             .source = field.source,
                             .target = field.target});

@@ -450,6 +450,23 @@ TYPED_TEST(dispatcher_fault_on, holds_the_deadline_of_each_of_two_threads_that_w
     });
 }
 
+TYPED_TEST(dispatcher_fault_on, says_which_row_exceeds_64_bits) {
+    this->run(1, [](comm::communicator& world) {
+        std::vector<std::uint64_t> const text{3, 4};
+        comm::dispatcher dispatch{world, {{.name = "llm", .group = flat_group({1})}}, patience};
+        comm::step_field const field{
+            .name = "text", .bytes = {}, .columns = std::uint64_t{1} << 40, .element_bytes = std::uint64_t{1} << 40};
+        auto next = dispatch.prepare({.text = text}, {&field, 1});
+        std::string said;
+        try {
+            static_cast<void>(next.wait(patience));
+        } catch (std::overflow_error const& caught) {
+            said = caught.what();
+        }
+        EXPECT_EQ(said, "prepare: fields[0].columns = 1099511627776 of .element_bytes = 1099511627776 exceed 64 bits");
+    });
+}
+
 TYPED_TEST(dispatcher_fault_on, goes_on_after_outputs_that_do_not_fit) {
     this->run(3, [](comm::communicator& world) {
         attempt one{world};
