@@ -261,5 +261,43 @@ TEST(rebalance_wishes_law, are_met_with_many_samples_and_little_moves) {
     }
 }
 
+TEST(rebalance_wishes_law, reports_the_time_of_the_plan_it_returns) {
+    // Coarse weights, drawn unevenly: at times the plan from home under the limits beats the one without limits.
+    std::size_t planned = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        SCOPED_TRACE(seed);
+        test::seeded random{seed};
+        test::wished_batch batch{.weights = {}, .ranks = {random.between(2, 24)}};
+        auto const drawn = test::random_counts(random, batch.ranks.value * random.between(1, 12), batch.ranks.value);
+        std::size_t const items = std::accumulate(drawn.begin(), drawn.end(), std::size_t{0});
+        std::uint64_t total = 0;
+        for (std::size_t item = 0; item < items; ++item) {
+            batch.weights.push_back(random.up_to(9) < 6 ? 0 : random.between(1, 50));
+            batch.quantities.push_back(random.up_to(19));
+            total += batch.quantities.back();
+            batch.groups.push_back(seed % 4 == 1 && random.up_to(1) == 0 ? static_cast<std::uint32_t>(item / 3)
+                                                                         : ungrouped);
+        }
+        batch.cap = total / batch.ranks.value + 20;
+        batch.equal_counts = seed % 4 == 2;
+        for (std::size_t rank = 0; rank < batch.ranks.value && seed % 2 == 1; ++rank) {
+            batch.speeds.push_back(random.between(1, 3));
+        }
+        try {
+            auto const kept =
+                rebalance(batch.weights, home_layout(drawn), test::random_topology(random, {batch.ranks.value}),
+                          linear_cost{}, {.tolerance = 0.02, .effort = 256, .wishes = batch.asked()});
+            auto const rank_of = test::ranks_of_items(kept.plan);
+            EXPECT_EQ(test::wish_check{batch}.time(rank_of, 0), kept.quality.max_load);
+            ++planned;
+        } catch (infeasible const&) {
+            continue;
+        } catch (not_found const&) {
+            continue;
+        }
+    }
+    EXPECT_GT(planned, 250u);
+}
+
 }  // namespace
 }  // namespace evenkeel::rebalance_wishes_test

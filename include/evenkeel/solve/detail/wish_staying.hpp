@@ -52,6 +52,8 @@ class wish_staying {
                 (best.violation == 0 && best.busiest <= target && cost_between_nodes() >= cost)) {
                 own_->rank_of.swap(own_->other_rank_of);
                 best = rate();
+            } else {
+                best = again;
             }
         }
         return best;
