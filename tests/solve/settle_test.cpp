@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -40,6 +41,32 @@ TEST(settle_exports, refuses_flows_of_more_than_there_is) {
             (void)settle_exports(sizes{4, 5}, flows);
         },
         refuses("settle_exports: flows = 10, expected at most the 9 that are left"));
+}
+
+TEST(settle_exports, counts_what_went_too_much_towards_the_next_flow) {
+    std::vector<node_flow> const flows{{node_id{0}, node_id{1}, 5}, {node_id{0}, node_id{2}, 4}};
+    auto const leaving = settle_exports(sizes{10}, flows);
+    EXPECT_EQ(leaving.items, (ranks_of{0}));
+    EXPECT_EQ(leaving.offsets, (std::vector<std::size_t>{0, 1, 1}));
+    std::vector<node_flow> const more{{node_id{0}, node_id{1}, 5}, {node_id{0}, node_id{2}, 6}};
+    EXPECT_THAT(
+        [&] {
+            (void)settle_exports(sizes{10}, more);
+        },
+        refuses("settle_exports: flows = 6, expected at most the 5 that are left"));
+}
+
+TEST(settle_exports, refuses_weights_of_more_than_64_bits) {
+    std::uint64_t const most = std::numeric_limits<std::uint64_t>::max();
+    std::vector<node_flow> const flows{{node_id{0}, node_id{1}, 5}, {node_id{0}, node_id{2}, 4}};
+    EXPECT_THAT(
+        [&] {
+            (void)settle_exports(sizes{most - 2, most - 2, 8}, flows);
+        },
+        testing::ThrowsMessage<std::overflow_error>("settle_exports: the sum of the weights exceeds 64 bits"));
+    auto const leaving = settle_exports(sizes{most - 8, 8}, flows);
+    EXPECT_EQ(leaving.items, (ranks_of{1, 0}));
+    EXPECT_EQ(leaving.offsets, (std::vector<std::size_t>{0, 1, 2}));
 }
 
 TEST(settle_ranks, evens_out_what_stayed_and_what_came) {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/solve/detail/arguments.hpp>
@@ -41,6 +41,7 @@ struct node_exports {
 /// @param weights  Of all items that the ranks of the node hold.
 /// @param flows    What the node gives, and to whom; `node_flows::from`.
 /// @throws std::invalid_argument  if the flows are more than the items weigh.
+/// @throws std::overflow_error    if the sum of the weights does not fit into 64 bits.
 /// @complexity O(items log(items)) and a pass over the items per flow
 [[nodiscard]] inline node_exports settle_exports(std::span<std::uint64_t const> weights,
                                                  std::span<node_flow const> flows) {
@@ -57,19 +58,22 @@ struct node_exports {
     detail::export_choice choice;
     detail::step_budget steps{16 * weights.size() + 4096};
     std::uint64_t surplus = 0;
+    std::uint64_t left = 0;
+    for (auto const weight : weights) {
+        left = checked_add(left, weight, "settle_exports: the sum of the weights");
+    }
     for (auto const& flow : flows) {
-        auto const left = std::accumulate(list.begin(), list.end(), std::uint64_t{0},
-                                          [](std::uint64_t sum, auto const& item) { return sum + item.weight; });
-        if (flow.weight > left) {
-            throw_invalid("settle_exports", "flows", flow.weight,
-                          "at most the " + std::to_string(left) + " that are left");
-        }
         // What went too much before need not go now.
         std::uint64_t const wanted = flow.weight - std::min(flow.weight, surplus);
         surplus -= flow.weight - wanted;
+        if (wanted > left) {
+            throw_invalid("settle_exports", "flows", flow.weight,
+                          "at most the " + std::to_string(left + (flow.weight - wanted)) + " that are left");
+        }
         if (wanted > 0) {
             choice(list, true, wanted, steps);
             surplus += choice.weight() - wanted;
+            left -= choice.weight();
             for (auto const position : choice.positions()) {
                 result.items.push_back(list[position].item);
                 list[position].weight = 0;
