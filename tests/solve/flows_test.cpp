@@ -90,6 +90,20 @@ TEST(plan_flows, shares_out_what_nobody_needs_among_the_flows) {
     EXPECT_EQ(to_roomiest, 5u);
 }
 
+TEST(plan_flows, shares_out_rooms_of_more_than_64_bits) {
+    // One node has room for the target, fifteen for 16 less; three have 8 too much. The rooms add up to 2^65 and 16.
+    std::uint64_t const target = (std::uint64_t{1} << 61) + 16;
+    summaries told(15, {.load = 16, .heaviest = 16});
+    told.push_back({.load = 0, .heaviest = 0});
+    told.resize(19, {.load = target + 8, .heaviest = target});
+    auto const flows = plan_flows(told, uniform_topology({19}, {1}), 0);
+    EXPECT_EQ(flows.target, target);
+    ASSERT_EQ(flows.flows.size(), 3u);
+    EXPECT_EQ(flows.flows[0].to, node_id{15});
+    EXPECT_EQ(flows.flows[1].to, node_id{0});
+    EXPECT_EQ(flows.flows[2].to, node_id{1});
+}
+
 TEST(plan_flows_law, leave_no_node_with_more_than_its_ranks_may_have) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <string>
@@ -120,11 +121,17 @@ struct node_flows {
     std::uint64_t excess_of_all = 0;
     std::uint64_t nodes_above = 0;
     std::uint64_t slack = 0;
+    std::uint64_t const above_mean = result.target - std::min(result.target, total / ranks);
+    std::uint64_t const slack_of_rank = above_mean - std::min<std::uint64_t>(above_mean, 1);
     for (std::size_t node = 0; node < loads.size(); ++node) {
         std::uint64_t const room = room_for(node);
         excess_of_all += loads[node] - std::min(loads[node], room);
         nodes_above += loads[node] > room ? 1U : 0U;
-        slack = std::max(slack, (result.target - std::min(result.target, total / ranks + 1)) * sizes[node]);
+        std::uint64_t slack_of_node = 0;
+        if (__builtin_mul_overflow(slack_of_rank, sizes[node], &slack_of_node)) {
+            slack_of_node = total;
+        }
+        slack = std::max(slack, slack_of_node);
     }
     std::uint64_t margin = std::min(slack / 2, excess_of_all / 150 / std::max<std::uint64_t>(1, nodes_above));
     margin -= margin % unit;
@@ -155,7 +162,8 @@ struct node_flows {
     // nobody needs is shared out among the flows, or a node that takes little from many would take too much.
     std::uint64_t spare = 0;
     for (auto const& [room, node] : rooms) {
-        spare += room;
+        // What does not fit into 64 bits is more than is shared out in any case.
+        spare += std::min(room, std::numeric_limits<std::uint64_t>::max() - spare);
     }
     for (auto const& [excess, node] : over) {
         spare -= std::min(spare, excess);
@@ -169,7 +177,8 @@ struct node_flows {
             std::uint64_t const weight = std::min(excess, room);
             result.flows.push_back({node_id{node}, node_id{receiver}, weight});
             excess -= weight;
-            room -= std::min(room, weight + share);
+            room -= weight;
+            room -= std::min(room, share);
             if (room == 0) {
                 rooms.pop_back();
             } else {

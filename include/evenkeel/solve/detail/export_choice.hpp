@@ -28,7 +28,7 @@ class export_choice {
         is_taken_.reserve(items);
     }
 
-    /// @param items    In the order in which they are to be given away.
+    /// @param items    In the order in which they are to be given away; their weights add up to less than 2^64.
     /// @param falling  Whether that is also the order of falling weights.
     /// @param excess   What is to be lost, at least 1 and at most the weight of all items.
     void operator()(std::span<export_item const> items, bool falling, std::uint64_t excess, step_budget& steps) {
@@ -72,7 +72,7 @@ class export_choice {
             excess -= items_[first].weight;
             take_one(first++);
         }
-        std::uint64_t const fine = excess + excess / 512;
+        std::uint64_t const fine = excess + std::min(excess / 512, nothing - excess);
         std::size_t const taken = chosen_.size();
         finish best;
         pair_from(first, excess, best);
