@@ -98,6 +98,10 @@ class wished_stay {
         std::uint64_t const reached = scratch.result.quality.max_load / unit;
         bound_ = std::max(bound_, scratch.result.quality.lower_bound / unit);
         std::uint64_t const target = goal_of(std::max(bound_, reached), task_->tolerance);
+        // The target was lower before, so home may be good enough by now.
+        if (score home; staying_.stay_home(target, home)) {
+            return home;
+        }
         if (stayed.violation == 0 && stayed.busiest <= target) {
             return stayed;
         }

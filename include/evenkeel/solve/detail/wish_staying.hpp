@@ -59,6 +59,19 @@ class wish_staying {
         return best;
     }
 
+    /// Whether home itself meets the target; if so, it becomes the plan at hand.
+    bool stay_home(std::uint64_t target, score& at_hand) {
+        own_->other_rank_of = own_->rank_of;
+        go_home();
+        auto const home = rate();
+        if (home.violation > 0 || home.busiest > target) {
+            own_->rank_of.swap(own_->other_rank_of);
+            return false;
+        }
+        at_hand = home;
+        return true;
+    }
+
     void come_home(std::uint64_t target) {
         own_->homing(*problem_, own_->homes, room_->ranks, task_->nodes_of_ranks, target, own_->rank_of, own_->held,
                      steps());
