@@ -56,8 +56,8 @@ struct cost_fit {
 /// there, and send the integers to the others.
 ///
 /// @throws std::invalid_argument  if there is no observation, or one has a value that is negative or not finite, no
-///                                sample, or took no time, or less than 1e-100 of the longest; if a coefficient is beyond
-///                                what a `double` holds.
+///                                sample, or took no time or less than 1e-100 of the longest; if a coefficient is
+///                                beyond what a `double` holds.
 /// @complexity O(observations)
 [[nodiscard]] inline cost_fit fit(std::span<cost_observation const> observations) {
     if (observations.empty()) {

@@ -63,13 +63,14 @@ class micro_batch_workspace {
 /// The first of two calls, for a caller who still has to take the maximum over something else: pass that to
 /// `micro_batches` as `options.count`. Ranks that hold the same lengths get the same number without a message.
 ///
-/// First fit, largest first, over the bins of all ranks and micro-batches; `lower_bound` counts the sum, items that do
-/// not go in pairs, what does not fit beside them (Martello and Toth 1990), and items of which two, three, ... fill a
+/// First fit, largest first, over the bins of all ranks and micro-batches; where that takes more than `lower_bound`,
+/// the search of `micro_batches` with fewer, first as few as the bound. `lower_bound` counts the sum, items that do not
+/// go in pairs, what does not fit beside them (Martello and Toth 1990), and items of which two, three, ... fill a
 /// micro-batch (Fekete and Schepers 2001).
 ///
 /// @throws infeasible             if a sample is longer than the cap, or `options.count` is below the bound.
 /// @throws std::invalid_argument  as `micro_batches`.
-/// @complexity O(n log n)
+/// @complexity O(n log n), and where first fit takes more than the bound, a few times what `micro_batches` takes
 template <std::ranges::input_range Samples, cost_model Model, length_of<Samples> Length = std::identity>
 [[nodiscard]] micro_batch_number count_micro_batches(Samples&& samples, rank_count ranks, Model const& model,
                                                      micro_batch_options const& options, Length length = {}) {
@@ -100,11 +101,12 @@ template <std::ranges::input_range Samples, cost_model Model, length_of<Samples>
 /// @throws infeasible             if a sample is longer than the cap, or `options.count` is below the bound; nothing is
 ///                                ever put over the cap.
 /// @throws not_found              if the search finds no plan of `options.count` micro-batches. The number that
-///                                `count_micro_batches` gives, and any larger, always works.
+///                                `count_micro_batches` gives with the same options, and any larger, always works.
 /// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, or an option makes no sense
 ///                                or contradicts another.
 /// @throws std::overflow_error    if a weight, the sum of weights or of tokens does not fit into 64 bits.
-/// @complexity O(n log n), and at most about `options.effort` steps per sample.
+/// @complexity O(n log n), and at most about `options.effort` steps per sample; where first fit takes more
+///             micro-batches than the bound, a few times as many.
 template <std::ranges::input_range Samples, cost_model Model, length_of<Samples> Length = std::identity>
 [[nodiscard]] micro_batched micro_batches(Samples&& samples, rank_count ranks, Model const& model,
                                           micro_batch_options const& options = {}, Length length = {});

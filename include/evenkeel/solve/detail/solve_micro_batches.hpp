@@ -51,9 +51,9 @@ class micro_batch_solver {
         auto found = attempt(ranks, slots, options, bins_ <= ranks * slots);
         write(ranks, slots, options.step);
         if (found.violation > 0) {
-            // What can be planned with fewer leaves the others empty.
-            std::size_t const fewer = fewest_planned(ranks, number.lower_bound, slots, options);
-            if (fewer == slots) {
+            // As when nobody asks for a number: what can be planned with fewer leaves the others empty.
+            std::size_t const fewer = fewest_planned(ranks, number.lower_bound, up(bins_, ranks, options), options);
+            if (fewer >= slots) {
                 throw not_found{"micro_batches: options.cap with options.count", found.violation, result.plan};
             }
             static_cast<void>(attempt(ranks, fewer, options, false));
