@@ -257,6 +257,19 @@ TEST(wishes, that_cannot_be_met_are_named_with_the_item_and_the_amount) {
     EXPECT_EQ(torn.item(), 1u);
 }
 
+TEST(wishes, that_cannot_be_met_are_named_by_what_is_broken_in_its_own_unit) {
+    // All ranks are idle for want of weight, which is allowed: 10, 12 and 9 + 6 are one above the cap.
+    auto const idle = refused(
+        numbers(6), 3, {.quantities = numbers{10, 9, 0, 12, 6, 0}, .cap = 14, .count_cap = 4, .no_empty_rank = true});
+    EXPECT_STREQ(idle.what(), "balance: options.wishes.cap cannot be met, 1 is missing");
+    auto const grouped = refused(numbers(3), 2,
+                                 {.quantities = numbers{30, 30, 10},
+                                  .cap = 35,
+                                  .no_empty_rank = true,
+                                  .groups = std::vector<std::uint32_t>{2, ungrouped, 0}});
+    EXPECT_STREQ(grouped.what(), "balance: options.wishes.cap cannot be met, 5 are missing");
+}
+
 TEST(wishes, that_a_search_does_not_meet_come_with_the_nearest_attempt) {
     // Ninety items of more than a third of the cap on thirty ranks: only pairs fit, but no count of one or two proves
     // it.

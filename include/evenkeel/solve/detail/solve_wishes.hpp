@@ -155,15 +155,13 @@ class wish_solver {
         for (std::size_t bundle = 0; bundle < problem.size(); ++bundle) {
             problem.add(own_->held[own_->rank_of[bundle]], bundle);
         }
-        auto const broken =
-            std::ranges::find_if(own_->held, [&](holding const& of) { return problem.limits.violation(of) > 0; });
-        std::string const name = broken_wish(problem.limits, *broken, asked, function_);
+        auto const missed = find_missed(problem.limits, own_->held, asked, function_);
         if (complete) {
-            throw infeasible{name, std::nullopt, best.violation};
+            throw infeasible{missed.name, std::nullopt, missed.amount};
         }
         require_packable(problem, buffers_->items, function_);
         finish(best.busiest, best.busiest);
-        throw not_found{name, best.violation, buffers_->result.plan};
+        throw not_found{missed.name, missed.amount, buffers_->result.plan};
     }
 
     /// Writes the result: what was searched for, in turns, and the rest where it belongs.

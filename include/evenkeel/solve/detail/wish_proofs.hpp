@@ -34,6 +34,39 @@ namespace evenkeel::detail {
     return start + "no_empty_rank";
 }
 
+/// A wish that a plan breaks, as it is called, and by how much over all ranks, in its own unit.
+struct missed_wish {
+    std::string name;
+    std::uint64_t amount = 0;
+};
+
+/// Of the wishes that are broken, the cap, then counts, then ranks that are empty without need.
+[[nodiscard]] inline missed_wish find_missed(rank_limits const& limits, std::span<holding const> held,
+                                             wishes const& asked, std::string_view function) {
+    std::uint64_t quantity = 0;
+    std::uint64_t above = 0;
+    std::uint64_t below = 0;
+    std::uint64_t idle = 0;
+    holding of;  // breaks the wish that is named
+    for (auto const& own : held) {
+        std::uint64_t const over = own.quantity - std::min(own.quantity, limits.quantity);
+        if (__builtin_add_overflow(quantity, over, &quantity)) {
+            quantity = rank_limits::none;
+        }
+        above += own.count - std::min(own.count, limits.most_items);
+        below += limits.least_items - std::min(own.count, limits.least_items);
+        idle += own.working == 0 ? 1U : 0U;
+        of.quantity = std::max(of.quantity, own.quantity);
+        of.count = std::max(of.count, own.count);
+    }
+    if (above == 0) {
+        of.count = limits.least_items - (below > 0 ? 1U : 0U);
+    }
+    std::uint64_t const empty = idle - std::min(idle, limits.idle_allowed);
+    std::uint64_t const counts = std::max(above, below);
+    return {broken_wish(limits, of, asked, function), quantity > 0 ? quantity : counts > 0 ? counts : empty};
+}
+
 /// Throws where an item, what is pinned to a rank, or all items together cannot be within the limits, whatever the
 /// plan.
 ///
