@@ -49,11 +49,8 @@ TEST(settle_exports, counts_what_went_too_much_towards_the_next_flow) {
     EXPECT_EQ(leaving.items, (ranks_of{0}));
     EXPECT_EQ(leaving.offsets, (std::vector<std::size_t>{0, 1, 1}));
     std::vector<node_flow> const more{{node_id{0}, node_id{1}, 5}, {node_id{0}, node_id{2}, 6}};
-    EXPECT_THAT(
-        [&] {
-            (void)settle_exports(sizes{10}, more);
-        },
-        refuses("settle_exports: flows = 6, expected at most the 5 that are left"));
+    EXPECT_THAT([&] { (void)settle_exports(sizes{10}, more); },
+                refuses("settle_exports: flows = 6, expected at most the 5 that are left"));
 }
 
 TEST(settle_exports, refuses_weights_of_more_than_64_bits) {
