@@ -27,8 +27,7 @@ class level_loads {
         gives_.reserve(bundles);
         takes_.reserve(bundles);
         over_.reserve(ranks);
-        most_entries_ = 2 * ranks + 2;
-        heap_.reserve(most_entries_);
+        heap_.reserve(most_entries_ = 2 * ranks + 2);
     }
 
     /// @param capacities  Of the ranks.

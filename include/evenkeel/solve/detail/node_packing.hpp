@@ -45,8 +45,7 @@ class node_packing {
         if (std::all_of(ranks.begin(), ranks.end(), [&](auto rank) { return state.rank_load(rank) <= target; })) {
             return !ranks.empty() || state.nodes().load(node) == 0;
         }
-        std::uint64_t const load = state.nodes().load(node);
-        if (load > state.room_for(node, target)) {
+        if (state.nodes().load(node) > state.room_for(node, target)) {
             return false;
         }
         auto const weights = state.nodes().weights(node);
