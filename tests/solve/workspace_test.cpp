@@ -247,7 +247,8 @@ TEST(rebalance_workspace, does_not_colour_the_result_of_smaller_batches) {
     auto const large_home = home_layout(std::vector<std::size_t>(256, 4));
     std::vector<std::uint64_t> speeds(16, 10);
     speeds.front() = 5;
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    // Hard to even out, so that much is tried: the queues of these grow until they are built anew.
+    for (std::uint64_t const seed : {std::uint64_t{9}, std::uint64_t{15}}) {
         auto const large = test::sparse_batch(2 * seed, 256, 4).lengths;
         auto const small = test::sparse_batch(2 * seed + 1, 16, 2).lengths;
         rebalance_workspace space;
