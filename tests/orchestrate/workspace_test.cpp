@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -13,26 +11,8 @@
 #include <evenkeel/orchestrate/workspace.hpp>
 
 #include "tests/support/batches.hpp"
+#include "tests/support/counted_allocations.hpp"
 #include "tests/support/steps.hpp"
-
-namespace {
-std::size_t allocations = 0;
-}  // namespace
-
-// Every allocation of the program is counted. Out of line: where only one of the pair is inlined, GCC sees a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* const memory = std::malloc(size)) {
-        return memory;
-    }
-    throw std::bad_alloc{};
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
-    ++allocations;
-    return std::malloc(size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace evenkeel::orchestrate_workspace_test {
 namespace {
@@ -72,9 +52,9 @@ std::size_t allocations_of_later_steps(std::size_t images, std::vector<phase_cos
     std::size_t result = 0;
     for (std::uint64_t seed = 1; seed < 8; ++seed) {
         auto const samples = samples_with_images(seed, images);
-        auto const before = allocations;
+        auto const before = test::allocations;
         (void)orchestrate(*space, samples, phases, cluster, options);
-        result += allocations - before;
+        result += test::allocations - before;
     }
     return result;
 }

@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <evenkeel/place.hpp>
 
+#include "tests/support/counted_allocations.hpp"
 #include "tests/support/layouts.hpp"
-
-namespace {
-std::size_t allocations = 0;
-}  // namespace
-
-// Every allocation of the program is counted. Out of line: where only one of the pair is inlined, GCC sees a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* const memory = std::malloc(size)) {
-        return memory;
-    }
-    throw std::bad_alloc{};
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace evenkeel::workspace_test {
 namespace {
@@ -39,10 +23,10 @@ TEST(relabel_workspace, allocates_nothing_from_the_second_plan_on) {
             test::seeded random{seed};
             auto const given = test::random_plan(random, 1600, {160}, 1);
             auto const bytes = test::mixed_batch(seed, 160, 10).lengths;
-            auto const before = allocations;
+            auto const before = test::allocations;
             (void)relabel(space, given, home, cluster, bytes);
             (void)relabel(space, given, home, group, cluster, bytes, {.objective = relabel_objective::busiest});
-            return allocations - before;
+            return test::allocations - before;
         };
         EXPECT_GT(relabel_all(0), 0u);
         // What is left to sort inside a node differs from plan to plan by a few.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -20,25 +18,7 @@
 #include <evenkeel/solve/wishes.hpp>
 
 #include "tests/support/batches.hpp"
-
-namespace {
-std::size_t allocations = 0;
-}  // namespace
-
-// Every allocation of the program is counted. Out of line: where only one of the pair is inlined, GCC sees a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* const memory = std::malloc(size)) {
-        return memory;
-    }
-    throw std::bad_alloc{};
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
-    ++allocations;
-    return std::malloc(size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "tests/support/counted_allocations.hpp"
 
 namespace evenkeel::workspace_test {
 namespace {
@@ -55,15 +35,15 @@ TEST(workspace, allocates_nothing_from_the_second_batch_of_a_shape_on) {
             batch.lengths[item] = item % seed == 0 ? batch.lengths[item] : 0;
         }
         auto const model = linear_cost{seed % 3 == 0 ? 1ULL << 36 : 1};
-        auto const before = allocations;
+        auto const before = test::allocations;
         (void)balance(space, batch.lengths, batch.ranks, model);
-        EXPECT_EQ(allocations, before) << "seed " << seed;
+        EXPECT_EQ(test::allocations, before) << "seed " << seed;
 
         for (auto& length : batch.lengths) {
             length = length % 5 * length % 5;
         }
         (void)balance(space, batch.lengths, batch.ranks, attention_cost{.linear = 40 + seed, .quadratic = 7});
-        EXPECT_EQ(allocations, before) << "tiles of seed " << seed;
+        EXPECT_EQ(test::allocations, before) << "tiles of seed " << seed;
     }
 }
 
@@ -74,9 +54,9 @@ TEST(workspace, allocates_nothing_for_padded_batches_from_the_second_on) {
     for (std::uint64_t seed = 1; seed < 20; ++seed) {
         auto const [lengths, ranks] = test::mixed_batch(seed, 64, 40);
         auto const model = padded_cost{.quadratic = seed % 2};
-        auto const before = allocations;
+        auto const before = test::allocations;
         (void)balance(space, lengths, ranks, model);
-        EXPECT_EQ(allocations, before) << "seed " << seed;
+        EXPECT_EQ(test::allocations, before) << "seed " << seed;
     }
 }
 
@@ -87,9 +67,9 @@ TEST(workspace, allocates_nothing_for_mixed_batches_from_the_second_on) {
     for (std::uint64_t seed = 1; seed < 20; ++seed) {
         auto const [lengths, ranks] = test::mixed_batch(seed, 64, 40);
         auto const model = conv_attention_cost{.padded = seed % 3, .linear = 5, .quadratic = seed % 2};
-        auto const before = allocations;
+        auto const before = test::allocations;
         (void)balance(space, lengths, ranks, model);
-        EXPECT_EQ(allocations, before) << "seed " << seed;
+        EXPECT_EQ(test::allocations, before) << "seed " << seed;
     }
 }
 
@@ -122,11 +102,11 @@ TEST(workspace, allocates_nothing_with_wishes_from_the_second_batch_of_a_shape_o
             pinned[item] = (item + seed) % 50 == 0 ? to_id<rank_id>(item % 64) : unpinned;
         }
         speeds[seed] = 8;
-        auto const before = allocations;
+        auto const before = test::allocations;
         (void)balance(space, lengths, ranks, linear_cost{}, {.effort = 32, .wishes = wish(lengths, 30'000)});
         (void)balance(space, lengths, ranks, linear_cost{}, {.effort = 32, .wishes = {.equal_counts = true}});
         (void)balance(space, lengths, ranks, linear_cost{}, {.effort = 32, .wishes = {.count_cap = 40}});
-        EXPECT_EQ(allocations, before) << "seed " << seed;
+        EXPECT_EQ(test::allocations, before) << "seed " << seed;
     }
 }
 
@@ -137,9 +117,9 @@ TEST(micro_batch_workspace, allocates_nothing_from_the_second_batch_of_a_shape_o
 
     for (std::uint64_t seed = 1; seed < 16; ++seed) {
         auto const [lengths, ranks] = test::mixed_batch(seed, 16, 20);
-        auto const before = allocations;
+        auto const before = test::allocations;
         (void)micro_batches(space, lengths, ranks, linear_cost{}, options);
-        EXPECT_EQ(allocations, before) << "seed " << seed;
+        EXPECT_EQ(test::allocations, before) << "seed " << seed;
     }
 }
 
@@ -172,9 +152,9 @@ TEST(rebalance_workspace, allocates_nothing_from_the_second_batch_of_a_shape_on)
         if (seed % 2 == 0) {
             options.bytes = bytes;
         }
-        auto const before = allocations;
+        auto const before = test::allocations;
         (void)rebalance(space, batch.lengths, home, cluster, linear_cost{}, options);
-        EXPECT_EQ(allocations, before) << "seed " << seed;
+        EXPECT_EQ(test::allocations, before) << "seed " << seed;
     }
 }
 
@@ -191,10 +171,10 @@ TEST(padded_rebalance_workspace, allocates_nothing_from_the_second_batch_of_a_sh
         for (std::size_t item = 0; item < bytes.size(); ++item) {
             bytes[item] = seed % 4 < 2 ? lengths[item] : item % 7;
         }
-        auto const before = allocations;
+        auto const before = test::allocations;
         (void)rebalance(space, lengths, home, cluster, padded_cost{},
                         {.tolerance = seed % 3 == 0 ? 0 : 0.1, .bytes = bytes});
-        EXPECT_EQ(allocations, before) << "seed " << seed;
+        EXPECT_EQ(test::allocations, before) << "seed " << seed;
     }
 }
 
@@ -222,10 +202,10 @@ TEST(rebalance_workspace, allocates_nothing_from_the_second_batch_of_a_shape_on_
         if (seed % 4 == 0) {
             asked.speeds = speeds;
         }
-        auto const before = allocations;
+        auto const before = test::allocations;
         (void)rebalance(space, lengths, home, cluster, linear_cost{}, {.effort = 64, .wishes = asked});
         if (seed > 0) {
-            EXPECT_EQ(allocations, before) << "seed " << seed;
+            EXPECT_EQ(test::allocations, before) << "seed " << seed;
         }
     }
 }
