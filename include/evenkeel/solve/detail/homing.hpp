@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,16 +20,20 @@ namespace evenkeel::detail {
 /// A last pass over any placement: no rank rises above the target, and every step saves bytes between nodes.
 class homing {
   public:
-    void reserve(std::size_t items) { away_.reserve(items); }
+    void reserve(std::size_t items) {
+        away_.reserve(2 * items);
+        exchanged_.reserve(items);
+    }
 
     void operator()(stay_state& state, std::uint64_t target, step_budget& steps) {
         constexpr std::size_t most_sweeps = 16;
         state_ = &state;
         target_ = target;
+        least_bytes_ = least_bytes_worth_it();
         bool improved = true;
         for (std::size_t sweep = 0; sweep < most_sweeps && improved && !steps.exhausted(); ++sweep) {
             improved = false;
-            collect();
+            collect(sweep == 0);
             steps.spend(state.items().size() / 4);
             for (auto const item : away_) {
                 improved = bring_home(item, steps) || improved;
@@ -50,17 +55,33 @@ class homing {
         return target_ - std::min(target_, state_->rank_load(rank));
     }
 
-    void collect() {
+    /// Items that have next to no bytes, such as texts among images, may stay where they are: there are many of them.
+    [[nodiscard]] std::uint64_t least_bytes_worth_it() const noexcept {
+        auto const& bytes = state_->items().bytes;
+        std::uint64_t const total = std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
+        return bytes.empty() ? 1 : std::max<std::uint64_t>(1, total / bytes.size() / 256);
+    }
+
+    /// After the first sweep, only what was away before it or was exchanged in it can be away.
+    void collect(bool first) {
         auto const& items = state_->items();
-        away_.clear();
-        for (std::uint32_t item = 0; item < items.size(); ++item) {
-            if (items.bytes_of(item) > 0 && is_away(item)) {
-                away_.push_back(item);
+        auto const may_come = [&](std::uint32_t item) { return is_away(item) && items.bytes_of(item) >= least_bytes_; };
+        if (first) {
+            away_.clear();
+            for (std::uint32_t item = 0; item < items.size(); ++item) {
+                if (may_come(item)) {
+                    away_.push_back(item);
+                }
             }
+        } else {
+            away_.insert(away_.end(), exchanged_.begin(), exchanged_.end());
+            std::erase_if(away_, [&](std::uint32_t item) { return !may_come(item); });
         }
+        exchanged_.clear();
         std::sort(away_.begin(), away_.end(), [&](std::uint32_t a, std::uint32_t b) {
             return items.bytes_of(a) > items.bytes_of(b) || (items.bytes_of(a) == items.bytes_of(b) && a < b);
         });
+        away_.erase(std::unique(away_.begin(), away_.end()), away_.end());
     }
 
     bool bring_home(std::uint32_t item, step_budget& steps) {
@@ -84,6 +105,7 @@ class homing {
         std::uint32_t const other_rank = state_->rank_of(*other);
         state_->move(item, away, home, other_rank);
         state_->move(*other, home, away, rank);
+        exchanged_.push_back(*other);
         return true;
     }
 
@@ -131,7 +153,9 @@ class homing {
 
     stay_state* state_ = nullptr;
     std::uint64_t target_ = 0;
+    std::uint64_t least_bytes_ = 1;  ///< of an item that is brought home
     std::vector<std::uint32_t> away_;
+    std::vector<std::uint32_t> exchanged_;  ///< what has left a node in this sweep for an item that came home
 };
 
 }  // namespace evenkeel::detail

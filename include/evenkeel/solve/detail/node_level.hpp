@@ -87,11 +87,8 @@ class node_level {
         market_.list(node, list_);
         std::span<export_item const> leaving = list_;
         if (!items.heavier_is_cheaper) {
-            order_ = list_;
-            std::sort(order_.begin(), order_.end(),
-                      [&](export_item const& a, export_item const& b) { return items.leaves_before(a.item, b.item); });
+            put_in_order(excess, steps);
             leaving = order_;
-            steps.spend(8 * order_.size());
         }
         std::uint64_t const least = least_cost(leaving, excess);
         // An item that is too heavy for the node with most room cannot go anywhere, and of several heavy ones only the
@@ -135,6 +132,33 @@ class node_level {
             return true;
         }
         return market_.send_one(node, list_, excess, 1);
+    }
+
+    /// Makes `order_` the order of leaving, as far as the excess reaches into it; what is of later classes is left as
+    /// it is, the heaviest first.
+    void put_in_order(std::uint64_t excess, step_budget& steps) {
+        constexpr unsigned beyond = 256;
+        auto const& items = state_->items();
+        std::uint64_t const most = market_.most_room();
+        std::uint64_t can_leave = 0;
+        order_.clear();
+        for (unsigned at = 0, next = beyond; order_.size() < list_.size(); at = next, next = beyond) {
+            auto const first = static_cast<std::ptrdiff_t>(order_.size());
+            bool const matters = can_leave < excess;
+            for (auto const& item : list_) {
+                unsigned const of = items.class_of(item.item);
+                if (of == at) {
+                    order_.push_back(item);
+                    can_leave += item.weight <= most ? item.weight : 0;
+                }
+                next = of > at ? std::min(next, of) : next;
+            }
+            if (matters) {
+                std::sort(order_.begin() + first, order_.end(),
+                          [&](export_item const& a, export_item const& b) { return items.costs_less(a.item, b.item); });
+            }
+        }
+        steps.spend(8 * order_.size());
     }
 
     /// Chooses from the items of at most some weight; false if they are not enough.
