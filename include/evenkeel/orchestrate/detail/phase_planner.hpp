@@ -147,7 +147,8 @@ class phase_planner {
                              .nodes = view.nodes(),
                              .tolerance = tolerance,
                              .effort = phase.effort,
-                             .bounds = is_sparse(task, view)});
+                             .bounds = is_sparse(task, view),
+                             .plan = false});
     }
 
     /// A plan from scratch moves nearly everything. What stays home at a larger tolerance is often a few exchanges away

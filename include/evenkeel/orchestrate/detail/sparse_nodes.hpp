@@ -126,7 +126,8 @@ class sparse_nodes {
                            .nodes = nodes,
                            .tolerance = std::max(0.0, tolerance),
                            .effort = effort_,
-                           .bounds = false});
+                           .bounds = false,
+                           .plan = false});
         return !space_.result.from_scratch;
     }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include <evenkeel/orchestrate/detail/bound_space.hpp>
@@ -43,7 +44,9 @@ class whole_samples {
                            .nodes = nodes,
                            .tolerance = slack_of_nodes(task, view, size, tolerance),
                            .effort = effort,
-                           .bounds = false});
+                           .slack_tenths = 0,
+                           .bounds = false,
+                           .plan = false});
         // A plan that was made without regard to homes would move all samples; units one by one do better.
         if (space_.result.from_scratch) {
             return;
@@ -93,8 +96,8 @@ class whole_samples {
     /// the ranks of a node come out even easily.
     [[nodiscard]] double slack_of_nodes(phase_task const& task, group_view const& view, std::size_t size,
                                         double tolerance) {
-        auto const of_rank = static_cast<double>(bound_(task.weights, {view.ranks()})) * (1 + tolerance);
-        auto const of_node = static_cast<double>(bound_(weights_, {view.nodes()}));
+        auto const of_rank = static_cast<double>(bound_of(task.weights, view.ranks())) * (1 + tolerance);
+        auto const of_node = static_cast<double>(bound_of(weights_, view.nodes()));
         double total = 0;
         for (auto const weight : weights_) {
             total += static_cast<double>(weight);
@@ -102,6 +105,15 @@ class whole_samples {
         double const mean = total / static_cast<double>(view.nodes());
         double const cap = mean + 0.4 * (static_cast<double>(size) * of_rank - mean);
         return of_node == 0 ? 0.0 : std::max(0.0, cap / of_node - 1);
+    }
+
+    /// `lower_bound`, of which with many items per rank the mean and the heaviest item are all.
+    [[nodiscard]] std::uint64_t bound_of(std::span<std::uint64_t const> weights, std::size_t ranks) {
+        if (weights.size() <= 13 * ranks) {
+            return bound_(weights, {ranks});
+        }
+        auto const [total, heaviest, present] = summarize("orchestrate", weights);
+        return std::max(total / ranks + (total % ranks != 0 ? 1 : 0), heaviest);
     }
 
     std::vector<std::uint64_t> weights_;  ///< of each sample

@@ -146,7 +146,9 @@ inline void rebalance(stay_room& room, stay_task const& task) {
             result.between_nodes += task.nodes_of_ranks[rank] == items.home_node[item] ? 0 : items.bytes_of(item);
         }
     }
-    write_plan(room.rank_of_item, ranks, result.plan);
+    if (task.plan) {
+        write_plan(room.rank_of_item, ranks, result.plan);
+    }
     result.quality = {.max_load = busiest * items.sorted.unit,
                       .total_load = items.sorted.total * items.sorted.unit,
                       .lower_bound = bound * items.sorted.unit,

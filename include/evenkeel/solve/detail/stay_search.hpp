@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -58,17 +57,12 @@ class stay_search {
         state_.carry(ballast);
         state_.go_home(items, ranks);
         excess_ = state_.excess_over(target);
-        __extension__ typedef unsigned __int128 wide;
-        wide const room = static_cast<wide>(target) * ranks.ranks.size();
-        wide const load = std::accumulate(ballast.begin(), ballast.end(), static_cast<wide>(items.sorted.total));
-        wide const slack = room - std::min(room, load);
-        // Not more than a few parts in a thousand, however much there is.
-        wide const most = room / 400;
-        slack_of_node_ = static_cast<std::uint64_t>(std::min(slack, most) / ranks.nodes());
+        slack_of_node_ = state_.slack_of_node(target);
     }
 
     /// Tries once, with as much slack kept back in each node as costs a percent more, at most.
     void try_once(std::uint64_t slack_tenths, step_budget& steps) {
+        keeps_slack_ = slack_tenths > 0;
         std::uint64_t const cheap = excess_.weight / 100 / std::max<std::uint64_t>(1, excess_.nodes);
         try_margin(std::min(slack_of_node_ / 10 * slack_tenths, cheap), false, steps);
     }
@@ -80,7 +74,7 @@ class stay_search {
 
     /// Tries other shares of the slack, unless what was found is good.
     void try_more(step_budget& steps) {
-        if (found() && (fewest_ <= enough() || !items_->proportional)) {
+        if (found() && (fewest_ <= enough() || !items_->proportional || !keeps_slack_)) {
             return;
         }
         step_budget rest = steps.part(steps.left() / 3);
@@ -228,6 +222,7 @@ class stay_search {
     std::uint64_t fewest_ = 0;  ///< what the best placement so far costs
     bool is_best_ = false;      ///< whether that is the one at hand
     bool is_home_ = false;      ///< whether everything is at home
+    bool keeps_slack_ = true;   ///< whether nodes may be given more slack than the first try gives them
     std::size_t first_failures_ = 0;
     std::size_t fewest_failures_ = 0;
     std::uint64_t promising_ = 0;         ///< the margin with which fewest nodes failed

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -85,6 +86,15 @@ class stay_state {
         bool const plenty = __builtin_mul_overflow(target, ranks_->size(node), &room);
         return (plenty ? std::numeric_limits<std::uint64_t>::max() : room) -
                (ballast_.empty() ? 0 : ballast_of_nodes_[node]);
+    }
+
+    /// What a node has to spare on average, if no rank has more than `target`: no more than a few parts in a thousand,
+    /// however much there is.
+    [[nodiscard]] std::uint64_t slack_of_node(std::uint64_t target) const noexcept {
+        __extension__ typedef unsigned __int128 wide;
+        wide const room = static_cast<wide>(target) * ranks_->ranks.size();
+        wide const load = std::accumulate(ballast_.begin(), ballast_.end(), static_cast<wide>(items_->sorted.total));
+        return static_cast<std::uint64_t>(std::min(room - std::min(room, load), room / 400) / ranks_->nodes());
     }
 
     struct node_excess {

@@ -31,10 +31,12 @@ struct stay_task {
     std::uint64_t effort = 16384;  ///< steps per item
 
     /// How much of the slack that the tolerance gives is kept back in each node, so that its ranks come out even more
-    /// easily, in tenths; 0 to 10. What is kept back costs bytes, so it is less where that would be a percent more.
+    /// easily, in tenths; 0 to 10. What is kept back costs bytes, so it is less where that would be a percent more; at
+    /// 0 nothing is kept back, as where each node has one rank, unless the target is not reached otherwise.
     std::uint64_t slack_tenths = 8;
 
     bool bounds = true;  ///< whether the result says how few bytes must move
+    bool plan = true;    ///< whether it has a plan, or only `stay_room::rank_of_item`
 
     /// Whether the two are the same memory, so that neither need be read to know that they are equal.
     [[nodiscard]] bool weights_are_bytes() const noexcept { return bytes.data() == weights.data(); }
