@@ -64,7 +64,7 @@ inline planned_step const& orchestrate(orchestrate_workspace& workspace, step_sa
     }
     detail::write_amounts(samples, phases, room.amounts);
     auto& step = room.step;
-    detail::write_home(samples.counts, step.home);
+    detail::write_home(samples.counts, room.counts, step.home);
     step.units.resize(samples.inputs.size());
     for (std::size_t encoder = 0; encoder < step.units.size(); ++encoder) {
         step.units[encoder] = samples.inputs[encoder].units;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include <evenkeel/orchestrate/detail/amounts.hpp>
@@ -20,7 +21,8 @@ namespace detail {
 /// What `orchestrate` remembers from step to step: memory, and which groups it has looked at.
 struct step_room {
     step_amounts amounts;
-    std::vector<group_view> views;  ///< of each phase
+    std::vector<group_view> views;    ///< of each phase
+    std::vector<std::size_t> counts;  ///< of the samples that `step.home` is of
     sample_dealer dealer;
     step_slots slots;
     std::vector<phase_ranks> chosen;  ///< of each phase

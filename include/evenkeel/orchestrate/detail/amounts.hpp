@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,6 +25,7 @@ struct phase_amounts {
     std::vector<item_id> owners;              ///< of an encoder: the sample of each unit
     bool several_units = false;               ///< whether a sample has more than one
     std::uint64_t total_bytes = 0;
+    std::uint64_t total_output_bytes = 0;
 };
 
 /// The same for all phases of a step, and what the samples have of them together.
@@ -83,12 +85,79 @@ inline void write_owners(unit_map const& units, phase_amounts& amounts) {
     amounts.owners.pop_back();
 }
 
-[[nodiscard]] inline std::uint64_t bytes_in_all(std::span<std::uint64_t const> bytes) {
-    std::uint64_t total = 0;
-    for (auto const one : bytes) {
-        total = checked_add(total, one, "orchestrate: the bytes of a phase");
+/// Sums and products of bytes: checked, or, where all of a step are known to fit, as they are.
+template <bool checked>
+struct byte_arithmetic {
+    [[nodiscard]] static std::uint64_t times(std::uint64_t a, std::uint64_t b, char const* what) {
+        return checked ? checked_multiply(a, b, what) : a * b;
     }
-    return total;
+    [[nodiscard]] static std::uint64_t plus(std::uint64_t a, std::uint64_t b, char const* what) {
+        return checked ? checked_add(a, b, what) : a + b;
+    }
+    [[nodiscard]] static std::uint64_t in_all(std::span<std::uint64_t const> bytes) {
+        std::uint64_t total = 0;
+        for (auto const one : bytes) {
+            total = plus(total, one, "orchestrate: the bytes of a phase");
+        }
+        return total;
+    }
+};
+
+template <class Arithmetic>
+void write_bytes(step_samples const& samples, std::span<phase const> phases, step_amounts& result) {
+    auto& llm = result.phases.back();
+    for (std::size_t sample = 0; sample < samples.size(); ++sample) {
+        llm.bytes[sample] =
+            Arithmetic::times(samples.text[sample], phases.back().bytes_in, "orchestrate: the bytes of a text");
+    }
+    result.moving.assign(llm.bytes.begin(), llm.bytes.end());
+    llm.total_bytes = Arithmetic::in_all(llm.bytes);
+    for (std::size_t encoder = 0; encoder + 1 < phases.size(); ++encoder) {
+        auto const& lengths = samples.inputs[encoder].lengths;
+        auto const& phase = phases[encoder];
+        auto& amounts = result.phases[encoder];
+        std::uint64_t const ways = ways_of(phase);
+        for (std::size_t unit = 0; unit < lengths.size(); ++unit) {
+            constexpr auto of_sample = "orchestrate: the bytes of a sample";
+            std::size_t const sample = to_index(amounts.owners[unit]);
+            std::uint64_t const tokens = output_tokens(phase, lengths[unit]);
+            amounts.bytes[unit] = Arithmetic::times(lengths[unit], phase.bytes_in, "orchestrate: the bytes of a unit");
+            std::uint64_t const bytes =
+                Arithmetic::times(tokens, phase.bytes_out, "orchestrate: the bytes of an output");
+            amounts.output_bytes[unit] = bytes;
+            result.sequences[sample] =
+                Arithmetic::plus(result.sequences[sample], tokens, "orchestrate: the length of a sample");
+            result.outputs[sample] = Arithmetic::plus(result.outputs[sample], bytes, of_sample);
+            result.moving[sample] =
+                Arithmetic::plus(result.moving[sample], Arithmetic::times(ways, bytes, of_sample), of_sample);
+        }
+        amounts.total_bytes = Arithmetic::in_all(amounts.bytes);
+        amounts.total_output_bytes = Arithmetic::in_all(amounts.output_bytes);
+        constexpr auto of_phase = "orchestrate: the bytes of a phase";
+        static_cast<void>(Arithmetic::plus(amounts.total_bytes,
+                                           Arithmetic::times(2, amounts.total_output_bytes, of_phase), of_phase));
+    }
+}
+
+/// Whether no sum of a step's tokens or bytes can exceed 64 bits, were all lengths as long as the longest.
+[[nodiscard]] inline bool all_bytes_fit(step_samples const& samples, std::span<phase const> phases) noexcept {
+    std::uint64_t longest = 1;
+    std::size_t count = samples.size();
+    std::uint64_t bytes = 1;
+    for (auto const length : samples.text) {
+        longest = std::max(longest, length);
+    }
+    for (auto const& inputs : samples.inputs) {
+        count += inputs.lengths.size();
+        for (auto const length : inputs.lengths) {
+            longest = std::max(longest, length);
+        }
+    }
+    for (auto const& phase : phases) {
+        bytes = std::max({bytes, phase.bytes_in, phase.bytes_out});
+    }
+    // Each unit counts at most three times: before the encoder, after it, and as a gradient.
+    return std::bit_width(longest) + std::bit_width(count) + std::bit_width(bytes) <= 62;
 }
 
 /// Checks all sums once, so that plans and traffic need not.
@@ -98,49 +167,26 @@ inline void write_amounts(step_samples const& samples, std::span<phase const> ph
     result.phases.resize(phases.size());
     result.sequences.assign(samples.text.begin(), samples.text.end());
     result.outputs.assign(samples.size(), 0);
-    result.moving.resize(samples.size());
     auto& llm = result.phases.back();
     // The last of other phases may have been an encoder.
     llm.owners.clear();
     llm.output_bytes.clear();
     llm.several_units = false;
     llm.bytes.resize(samples.size());
-    for (std::size_t sample = 0; sample < samples.size(); ++sample) {
-        llm.bytes[sample] =
-            checked_multiply(samples.text[sample], phases.back().bytes_in, "orchestrate: the bytes of a text");
-        result.moving[sample] = llm.bytes[sample];
-    }
-    llm.total_bytes = bytes_in_all(llm.bytes);
     for (std::size_t encoder = 0; encoder + 1 < phases.size(); ++encoder) {
         auto const& inputs = samples.inputs[encoder];
-        auto const& phase = phases[encoder];
         auto& amounts = result.phases[encoder];
-        weigh_padded(phase, inputs.lengths, amounts);
+        weigh_padded(phases[encoder], inputs.lengths, amounts);
         amounts.bytes.resize(inputs.lengths.size());
         amounts.output_bytes.resize(inputs.lengths.size());
         write_owners(inputs.units, amounts);
-        std::uint64_t const ways = ways_of(phase);
-        for (std::size_t unit = 0; unit < inputs.lengths.size(); ++unit) {
-            std::size_t const sample = to_index(amounts.owners[unit]);
-            std::uint64_t const tokens = output_tokens(phase, inputs.lengths[unit]);
-            amounts.bytes[unit] =
-                checked_multiply(inputs.lengths[unit], phase.bytes_in, "orchestrate: the bytes of a unit");
-            std::uint64_t const bytes =
-                checked_multiply(tokens, phase.bytes_out, "orchestrate: the bytes of an output");
-            amounts.output_bytes[unit] = bytes;
-            result.sequences[sample] =
-                checked_add(result.sequences[sample], tokens, "orchestrate: the length of a sample");
-            result.outputs[sample] = checked_add(result.outputs[sample], bytes, "orchestrate: the bytes of a sample");
-            result.moving[sample] =
-                checked_add(result.moving[sample], checked_multiply(ways, bytes, "orchestrate: the bytes of a sample"),
-                            "orchestrate: the bytes of a sample");
-        }
-        amounts.total_bytes = bytes_in_all(amounts.bytes);
-        auto const both_ways =
-            checked_multiply(2, bytes_in_all(amounts.output_bytes), "orchestrate: the bytes of a phase");
-        static_cast<void>(checked_add(amounts.total_bytes, both_ways, "orchestrate: the bytes of a phase"));
     }
-    static_cast<void>(bytes_in_all(result.moving));
+    if (all_bytes_fit(samples, phases)) {
+        write_bytes<byte_arithmetic<false>>(samples, phases, result);
+    } else {
+        write_bytes<byte_arithmetic<true>>(samples, phases, result);
+        static_cast<void>(byte_arithmetic<true>::in_all(result.moving));
+    }
     weigh_padded(phases.back(), result.sequences, llm);
 }
 

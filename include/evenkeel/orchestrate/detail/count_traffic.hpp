@@ -31,11 +31,13 @@ class traffic_counter {
             result.trained[encoder] = problem.phases[encoder].trained;
             count_encoder(problem, views, encoder, chosen, result.raw[encoder], result.outputs[encoder]);
         }
-        result.text = {};
+        auto const& llm = problem.amounts.phases.back();
+        result.text = {.total = llm.total_bytes};
         for (std::size_t sample = 0; sample < problem.samples.size(); ++sample) {
             add(result.text, problem.home.places[sample].rank, views.back().leader(chosen.back().rank_of[sample]),
-                problem.amounts.phases.back().bytes[sample], 1);
+                llm.bytes[sample], 1);
         }
+        count_moved(result.text, 1);
         result.moved = moved_;
         result.between_nodes = between_nodes_;
         result.busiest_node = of_node_.empty() ? 0 : *std::ranges::max_element(of_node_);
@@ -47,32 +49,36 @@ class traffic_counter {
         auto const& amounts = problem.amounts.phases[encoder];
         auto const& rank_of = chosen[encoder].rank_of;
         std::uint64_t const ways = problem.ways(encoder);
-        raw = {};
-        outputs = {};
+        raw = {.total = amounts.total_bytes};
+        outputs = {.total = amounts.total_output_bytes};
         for (std::size_t unit = 0; unit < rank_of.size(); ++unit) {
             std::size_t const sample = to_index(amounts.owners[unit]);
             world_rank const at = views[encoder].leader(rank_of[unit]);
             add(raw, problem.home.places[sample].rank, at, amounts.bytes[unit], 1);
             add(outputs, at, views.back().leader(chosen.back().rank_of[sample]), amounts.output_bytes[unit], ways);
         }
+        count_moved(raw, 1);
+        count_moved(outputs, ways);
     }
 
     /// One item that travels `times` from rank to rank.
-    void add(moved_bytes& one_way, world_rank from, world_rank to, std::uint64_t bytes, std::uint64_t times) {
-        one_way.total += bytes;
-        if (from == to || bytes == 0) {
-            return;
-        }
-        one_way.moved += bytes;
-        moved_ = checked_add(moved_, times * bytes, "orchestrate: the bytes of a step");
-        std::size_t const source = to_index(cluster_->node_of(from));
-        std::size_t const target = to_index(cluster_->node_of(to));
+    void add(moved_bytes& one_way, world_rank from, world_rank to, std::uint64_t bytes, std::uint64_t times) noexcept {
+        // No branch: which items move, no processor foresees.
+        one_way.moved += from != to ? bytes : 0;
+        std::size_t const source = to_index(cluster_->nodes_of_ranks[to_index(from)]);
+        std::size_t const target = to_index(cluster_->nodes_of_ranks[to_index(to)]);
         if (source != target) {
             one_way.between_nodes += bytes;
             between_nodes_ += times * bytes;
             of_node_[source] += times * bytes;
             of_node_[target] += times * bytes;
         }
+    }
+
+    /// Counts an exchange as often as it travels.
+    void count_moved(moved_bytes const& one_way, std::uint64_t times) {
+        constexpr auto what = "orchestrate: the bytes of a step";
+        moved_ = checked_add(moved_, checked_multiply(times, one_way.moved, what), what);
     }
 
     topology const* cluster_ = nullptr;

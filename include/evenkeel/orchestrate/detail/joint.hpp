@@ -128,7 +128,9 @@ class joint_choice {
             task_.home_ranks[at] = view.nearest(anchors_[sample], at);
             // Text alone is free cargo; after that, samples whose outputs are scattered anyway.
             std::uint64_t const outputs = amounts.outputs[sample];
-            task_.some_classes[at] = outputs == 0 ? 0 : held_[sample] < outputs - held_[sample] ? 1 : 2;
+            // In sums, as no processor foresees which it is.
+            bool const together = held_[sample] >= outputs - held_[sample];
+            task_.some_classes[at] = static_cast<std::uint8_t>((outputs != 0 ? 1U : 0U) * (together ? 2U : 1U));
         }
         task_.items.clear();
         if (!whole) {
@@ -192,10 +194,10 @@ class joint_choice {
         auto const& bytes = problem.amounts.phases[encoder].output_bytes;
         auto const& view = views_[encoder];
         auto const offer = [&](item_id sample, std::uint32_t rank, std::uint64_t together) {
-            if (together > held_[to_index(sample)]) {
-                held_[to_index(sample)] = together;
-                anchors_[to_index(sample)] = view.leader(rank);
-            }
+            auto& held = held_[to_index(sample)];
+            auto& anchor = anchors_[to_index(sample)];
+            anchor = together > held ? view.leader(rank) : anchor;
+            held = std::max(held, together);
         };
         if (!problem.amounts.phases[encoder].several_units && samples.size() == problem.samples.size()) {
             for (std::size_t unit = 0; unit < rank_of.size(); ++unit) {
