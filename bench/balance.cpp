@@ -25,9 +25,6 @@ namespace {
 using costs = std::vector<std::uint64_t>;
 using baseline = std::vector<std::uint32_t> (*)(std::span<std::uint64_t const>, std::size_t);
 
-/// Below this, a batch is compared with `std::sort` of a batch of a large job.
-constexpr std::size_t fewest_keys = 102'400;
-
 constexpr attention_cost attention{.linear = 24'576, .quadratic = 1};
 
 std::uint64_t largest(costs const& of) { return of.empty() ? 0 : *std::max_element(of.begin(), of.end()); }

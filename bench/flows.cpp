@@ -23,7 +23,6 @@ namespace evenkeel::bench {
 namespace {
 
 constexpr std::size_t per_node = 8;
-constexpr std::size_t fewest_keys = 102'400;
 
 /// All nodes of a cluster in one process, each with what its own ranks drew.
 class nodes_bench {

@@ -10,6 +10,9 @@
 
 namespace evenkeel::bench {
 
+/// Below this, a batch is compared with `std::sort` of a batch of a large job.
+inline constexpr std::size_t fewest_keys = 102'400;
+
 /// Fills a row that stands for several seeds: the time it shows is the median over them.
 ///
 /// Counters: `worst_us` is the slowest seed. `std_sorts` and `worst_std_sorts` are the same two times in units of what

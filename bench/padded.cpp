@@ -25,9 +25,6 @@ namespace {
 
 using lengths_of = std::vector<std::uint64_t>;
 
-/// Below this, a batch is compared with `std::sort` of a batch of a large job.
-constexpr std::size_t fewest_keys = 102'400;
-
 /// What samples weigh in both parts, shortest first.
 struct rising_weights {
     lengths_of padded;

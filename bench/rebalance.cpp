@@ -14,6 +14,7 @@
 #include <evenkeel/solve/balance.hpp>
 #include <evenkeel/solve/rebalance.hpp>
 
+#include "byte_shares.hpp"
 #include "flows.hpp"
 #include "measure.hpp"
 
@@ -21,9 +22,6 @@ namespace evenkeel::bench {
 namespace {
 
 constexpr double tolerance = 1e-3;
-
-/// Below this, a batch is compared with `std::sort` of a batch of a large job.
-constexpr std::size_t fewest_keys = 102'400;
 
 /// A batch, and where its samples were drawn: the first `per_rank` on rank 0, and so on.
 struct stay_bench {
@@ -41,40 +39,10 @@ struct stay_bench {
     relabel_workspace relabelling;
 };
 
-/// What the seeds of a row came to.
-struct byte_verdict {
-    void add(std::uint64_t total, std::uint64_t between, std::uint64_t bound, std::uint64_t moved, double gap_of_seed) {
-        double const all = static_cast<double>(std::max<std::uint64_t>(total, 1));
-        seeds += 1;
-        inter_node += static_cast<double>(between) / all;
-        inter_node_bound += static_cast<double>(bound) / all;
-        moved_share += static_cast<double>(moved) / all;
-        gap = std::max(gap, gap_of_seed);
-        if (between > 0) {
-            over_bound = std::max(
-                over_bound, static_cast<double>(between) / static_cast<double>(std::max<std::uint64_t>(bound, 1)));
-        }
-    }
-
-    void show(benchmark::State& state) const {
-        state.counters["inter_node"] = inter_node / seeds;
-        state.counters["inter_node_bound"] = inter_node_bound / seeds;
-        state.counters["moved"] = moved_share / seeds;
-        state.counters["gap"] = gap;
-    }
-
-    double seeds = 0;
-    double inter_node = 0;
-    double inter_node_bound = 0;
-    double moved_share = 0;
-    double gap = 0;
-    double over_bound = 1;
-    double from_scratch = 0;
-};
-
 void run_stay(benchmark::State& state, batches const& of) {
     auto const task = std::make_unique<stay_bench>(of);
-    byte_verdict verdict;
+    byte_shares verdict;
+    double from_scratch = 0;
     auto const run = [&]() -> rebalanced const& {
         return rebalance(task->staying, task->lengths, task->home, task->cluster, linear_cost{},
                          {.tolerance = tolerance});
@@ -85,16 +53,16 @@ void run_stay(benchmark::State& state, batches const& of) {
         [&] {
             auto const& kept = task->staying.room().result;
             verdict.add(kept.total, kept.between_nodes, *kept.between_nodes_bound, kept.moved, kept.quality.gap());
-            verdict.from_scratch += kept.from_scratch ? 1 : 0;
+            from_scratch += kept.from_scratch ? 1 : 0;
         });
     verdict.show(state);
     state.counters["over_bound"] = verdict.over_bound;
-    state.counters["from_scratch"] = verdict.from_scratch / verdict.seeds;
+    state.counters["from_scratch"] = from_scratch / verdict.seeds;
 }
 
 void run_lpt_relabel(benchmark::State& state, batches const& of) {
     auto const task = std::make_unique<stay_bench>(of);
-    byte_verdict verdict;
+    byte_shares verdict;
     double gap = 0;
     relabelled const* close = nullptr;
     measure_seeds(

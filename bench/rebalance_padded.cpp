@@ -14,45 +14,17 @@
 #include <evenkeel/solve/balance_padded.hpp>
 #include <evenkeel/solve/rebalance_padded.hpp>
 
+#include "byte_shares.hpp"
 #include "measure.hpp"
 
 namespace evenkeel::bench {
 namespace {
 
-/// Below this, a batch is compared with `std::sort` of a batch of a large job.
-constexpr std::size_t fewest_keys = 102'400;
-
-/// What the seeds of a row came to.
-struct padded_shares {
-    void add(std::uint64_t total, std::uint64_t between, std::uint64_t bound, std::uint64_t moved_bytes,
-             double excess) {
-        double const all = static_cast<double>(std::max<std::uint64_t>(total, 1));
-        seeds += 1;
-        inter_node += static_cast<double>(between) / all;
-        inter_node_bound += static_cast<double>(bound) / all;
-        moved += static_cast<double>(moved_bytes) / all;
-        gap = std::max(gap, excess);
-    }
-
-    void show(benchmark::State& state) const {
-        state.counters["inter_node"] = inter_node / seeds;
-        state.counters["inter_node_bound"] = inter_node_bound / seeds;
-        state.counters["moved"] = moved / seeds;
-        state.counters["gap"] = gap;
-    }
-
-    double seeds = 0;
-    double inter_node = 0;
-    double inter_node_bound = 0;
-    double moved = 0;
-    double gap = 0;
-};
-
 /// Calls `run` with the lengths of each seed, timed, and `judge` with what the seeds came to.
 template <class Run, class Judge>
 void run_padded(benchmark::State& state, batches const& of, Run run, Judge judge) {
     std::vector<std::uint64_t> lengths;
-    padded_shares found;
+    byte_shares found;
     measure_seeds(
         state, std::max(fewest_keys, of.shape.samples()), [&](std::size_t seed) { lengths = of.draw(seed); },
         [&] { run(lengths); }, [&] { judge(found); });
@@ -73,7 +45,7 @@ void add_rebalance_padded_rows(batches const& batches) {
                 [&](auto const& lengths) {
                     kept = &rebalance(space, lengths, home, cluster, padded_cost{}, {.tolerance = tolerance});
                 },
-                [&](padded_shares& found) {
+                [&](byte_shares& found) {
                     found.add(kept->total, kept->between_nodes, *kept->between_nodes_bound, kept->moved,
                               kept->quality.gap());
                 });
@@ -94,7 +66,7 @@ void add_rebalance_padded_rows(batches const& batches) {
                 gap = even.quality.gap();
                 close = &relabel(relabelling, even.plan, home, cluster, lengths);
             },
-            [&](padded_shares& found) {
+            [&](byte_shares& found) {
                 found.add(close->total, close->between_nodes, close->between_nodes_bound, close->moved, gap);
             });
     });

@@ -415,6 +415,57 @@ TEST_P(relabel_group_law, counts_bytes_as_traffic_does_and_never_adds_any_betwee
 
 INSTANTIATE_TEST_SUITE_P(seeds, relabel_group_law, testing::Range(0u, 100u));
 
+/// All sizes alike or nearly so, few homes, and bytes up to the most that may be: more batches want a node than it has
+/// room for, and none of them gains more from it than another.
+TEST(relabel, finds_the_optimum_of_any_number_of_bytes_where_precision_is_0) {
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        test::seeded random{seed};
+        std::size_t const per_node = random.between(1, 3);
+        std::size_t const ranks = per_node * random.between(2, 8);
+        std::size_t const items = ranks * random.between(1, 5);
+        auto const cluster = uniform_topology({ranks}, {per_node});
+        auto home = test::random_layout(random, items, {ranks});
+        if (seed % 2 == 0) {
+            for (auto& place : home.places) {
+                place.rank = world_rank{static_cast<std::uint32_t>(to_index(place.rank) / 3)};
+            }
+        }
+        auto const given = test::random_plan(random, items, {ranks}, 1);
+        sizes bytes(items, (std::uint64_t{1} << random.between(40, 61)) / items);
+        std::ranges::for_each(bytes, [&](auto& size) { size -= random.up_to(3); });
+
+        auto const close = relabel(given, home, cluster, bytes, {.precision = 0});
+        auto const exact =
+            static_cast<std::uint64_t>(test::best_assignment(test::kept_by_node(given, home, cluster, bytes)));
+        EXPECT_EQ(close.total - close.between_nodes, exact) << "seed " << seed;
+        EXPECT_EQ(close.between_nodes, close.between_nodes_bound) << "seed " << seed;
+        EXPECT_EQ(close.certificate(), 1) << "seed " << seed;
+    }
+}
+
+TEST(relabel, finds_the_optimum_inside_a_large_node_where_precision_is_0) {
+    test::seeded random{1};
+    auto const home = test::random_layout(random, 300, {80});
+    auto const given = test::random_plan(random, 300, {80}, 1);
+    sizes bytes(300, std::uint64_t{1} << 50);
+    std::ranges::for_each(bytes, [&](auto& size) { size -= random.up_to(3); });
+    auto const close = relabel(given, home, uniform_topology({80}, {80}), bytes, {.precision = 0});
+    auto const exact = static_cast<std::uint64_t>(
+        test::best_assignment(test::kept_by_node(given, home, uniform_topology({80}, {1}), bytes)));
+    EXPECT_EQ(close.total - close.moved, exact);
+}
+
+TEST(relabelled, proves_an_optimum_to_the_byte) {
+    relabelled close;
+    close.total = std::uint64_t{1} << 60;
+    close.between_nodes = 8;
+    close.between_nodes_bound = 7;
+    EXPECT_LT(close.certificate(), 1);
+    EXPECT_GT(close.certificate(), 0.999999);
+    close.between_nodes = 7;
+    EXPECT_EQ(close.certificate(), 1);
+}
+
 /// Lengths as in real mixtures, balanced without regard to homes; bytes have little to do with what items cost.
 struct mixture {
     plan given;

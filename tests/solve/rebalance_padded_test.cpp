@@ -20,6 +20,7 @@
 #include <evenkeel/solve/rebalance_padded.hpp>
 
 #include "tests/support/batches.hpp"
+#include "tests/support/drawn.hpp"
 #include "tests/support/layouts.hpp"
 #include "tests/support/padded_oracle.hpp"
 
@@ -28,45 +29,12 @@ namespace {
 
 using counts = std::vector<std::size_t>;
 using sizes = std::vector<std::uint64_t>;
-using lists_of = std::vector<std::vector<std::uint32_t>>;
-
-lists_of lists(plan const& plan) {
-    lists_of result;
-    for (std::size_t rank = 0; rank < plan.ranks().value; ++rank) {
-        result.push_back(test::numbers(plan[to_id<rank_id>(rank)]));
-    }
-    return result;
-}
-
-auto refuses(std::string const& message) { return testing::ThrowsMessage<std::invalid_argument>(message); }
-
-/// Samples that were drawn somewhere, perhaps with bytes that have nothing to do with their lengths.
-struct drawn {
-    sizes lengths;
-    layout home;
-    topology cluster;
-    sizes bytes;
-};
-
-/// What a plan moves, and that between nodes.
-struct carried {
-    std::uint64_t moved = 0;
-    std::uint64_t between_nodes = 0;
-};
-
-carried carried_by(plan const& plan, drawn const& batch) {
-    carried result;
-    for (std::size_t rank = 0; rank < plan.ranks().value; ++rank) {
-        for (auto const item : plan[to_id<rank_id>(rank)]) {
-            auto const from = batch.home[item].rank;
-            auto const to = to_id<world_rank>(rank);
-            auto const bytes = batch.bytes[to_index(item)];
-            result.moved += from == to ? 0 : bytes;
-            result.between_nodes += batch.cluster.node_of(from) == batch.cluster.node_of(to) ? 0 : bytes;
-        }
-    }
-    return result;
-}
+using test::carried;
+using test::carried_by;
+using test::drawn;
+using test::lists;
+using test::lists_of;
+using test::refuses;
 
 std::uint64_t busiest_of(plan const& plan, sizes const& lengths) {
     auto const loads = test::loads_of(plan, lengths, padded_cost{});

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,7 @@
 #include <evenkeel/solve/rebalance.hpp>
 
 #include "tests/support/batches.hpp"
+#include "tests/support/drawn.hpp"
 #include "tests/support/fewest_bytes.hpp"
 #include "tests/support/layouts.hpp"
 #include "tests/support/oracle.hpp"
@@ -27,26 +29,10 @@ namespace {
 
 using counts = std::vector<std::size_t>;
 using sizes = std::vector<std::uint64_t>;
-using lists_of = std::vector<std::vector<std::uint32_t>>;
-
-/// The items of every rank, for comparison with a literal.
-lists_of lists(plan const& plan) {
-    lists_of result;
-    for (std::size_t rank = 0; rank < plan.ranks().value; ++rank) {
-        result.push_back(test::numbers(plan[to_id<rank_id>(rank)]));
-    }
-    return result;
-}
-
-auto refuses(std::string const& message) { return testing::ThrowsMessage<std::invalid_argument>(message); }
-
-/// Samples that were drawn somewhere, perhaps with bytes that have nothing to do with their lengths.
-struct drawn {
-    sizes lengths;
-    layout home;
-    topology cluster;
-    sizes bytes;
-};
+using test::drawn;
+using test::lists;
+using test::lists_of;
+using test::refuses;
 
 /// What everything that `rebalance` returns has to fulfil.
 void expect_sound(rebalanced const& kept, drawn const& batch, double tolerance) {
@@ -61,20 +47,8 @@ void expect_sound(rebalanced const& kept, drawn const& batch, double tolerance) 
         kept.quality.max_load,
         even.quality.max_load + static_cast<std::uint64_t>(static_cast<double>(even.quality.max_load) * tolerance));
 
-    std::uint64_t total = 0;
-    std::uint64_t moved = 0;
-    std::uint64_t between = 0;
-    for (std::size_t rank = 0; rank < ranks.value; ++rank) {
-        for (auto const item : kept.plan[to_id<rank_id>(rank)]) {
-            auto const from = batch.home[item].rank;
-            auto const to = to_id<world_rank>(rank);
-            auto const bytes = batch.bytes[to_index(item)];
-            total += bytes;
-            moved += from == to ? 0 : bytes;
-            between += batch.cluster.node_of(from) == batch.cluster.node_of(to) ? 0 : bytes;
-        }
-    }
-    EXPECT_EQ(kept.total, total);
+    auto const [moved, between] = test::carried_by(kept.plan, batch);
+    EXPECT_EQ(kept.total, std::accumulate(batch.bytes.begin(), batch.bytes.end(), std::uint64_t{0}));
     EXPECT_EQ(kept.moved, moved);
     EXPECT_EQ(kept.between_nodes, between);
     EXPECT_LE(kept.moved_bound, moved);

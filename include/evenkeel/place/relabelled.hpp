@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
@@ -27,9 +29,13 @@ struct relabelled {
     /// The bytes kept inside nodes over the most that any relabelling can keep: at least this share of the optimum has
     /// been reached. 1 proves that no relabelling has fewer bytes between nodes.
     [[nodiscard]] double certificate() const noexcept {
-        return total == between_nodes_bound
-                   ? 1.0
-                   : static_cast<double>(total - between_nodes) / static_cast<double>(total - between_nodes_bound);
+        if (between_nodes == between_nodes_bound) {
+            return 1.0;
+        }
+        // A byte of 2^54 is nothing to a double, but it is one.
+        constexpr double below_1 = 1 - std::numeric_limits<double>::epsilon() / 2;
+        return std::min(below_1,
+                        static_cast<double>(total - between_nodes) / static_cast<double>(total - between_nodes_bound));
     }
 
     friend bool operator==(relabelled const&, relabelled const&) = default;

@@ -6,6 +6,7 @@
 
 #include <evenkeel/place/detail/auction.hpp>
 #include <evenkeel/place/detail/busiest.hpp>
+#include <evenkeel/place/detail/exact_assignment.hpp>
 #include <evenkeel/place/detail/inside_nodes.hpp>
 #include <evenkeel/place/detail/node_slots.hpp>
 #include <evenkeel/place/detail/node_traffic.hpp>
@@ -21,6 +22,7 @@ struct relabel_room {
     node_slots slots;
     node_traffic traffic;
     auction_room auction;
+    assignment_room exact;
     std::vector<std::uint64_t> scaled;
     busiest_room busiest;
     inside_room inside;

@@ -78,8 +78,9 @@ inline void require_arguments(std::size_t samples, layout const& home, topology 
     }
 }
 
-/// Writes down where each sample is, and refuses a rank that does not exist.
-inline void read_homes(layout const& home, std::vector<std::uint32_t>& ranks) {
+/// Writes down where each sample and each rank is, and refuses a home that does not exist.
+inline void read_homes(layout const& home, topology const& topology, std::vector<std::uint32_t>& ranks,
+                       std::vector<std::uint32_t>& nodes_of_ranks) {
     ranks.resize(home.size());
     std::uint32_t last = 0;
     for (std::size_t item = 0; item < ranks.size(); ++item) {
@@ -91,6 +92,10 @@ inline void read_homes(layout const& home, std::vector<std::uint32_t>& ranks) {
             throw_invalid("rebalance", element("home.places", item) + ".rank", ranks[item],
                           "a world rank below " + std::to_string(home.ranks.value));
         }
+    }
+    nodes_of_ranks.resize(topology.size().value);
+    for (std::size_t rank = 0; rank < nodes_of_ranks.size(); ++rank) {
+        nodes_of_ranks[rank] = static_cast<std::uint32_t>(topology.nodes_of_ranks[rank]);
     }
 }
 
@@ -179,16 +184,12 @@ rebalanced const& rebalance(rebalance_workspace& workspace, Samples&& samples, l
         ++position;
     }
     detail::require_arguments(room.weights.size(), home, topology, options);
-    detail::read_homes(home, room.home_ranks);
+    detail::read_homes(home, topology, room.home_ranks, room.nodes_of_ranks);
     for (auto const size : options.bytes) {
         too_much = __builtin_add_overflow(total, size, &total) || too_much;
     }
     if (too_much) {
         throw std::overflow_error{"rebalance: the total of all bytes exceeds 64 bits"};
-    }
-    room.nodes_of_ranks.resize(topology.size().value);
-    for (std::size_t rank = 0; rank < room.nodes_of_ranks.size(); ++rank) {
-        room.nodes_of_ranks[rank] = static_cast<std::uint32_t>(topology.nodes_of_ranks[rank]);
     }
     std::span<std::uint64_t const> const bytes = given ? options.bytes : apart ? room.bytes : room.weights;
     detail::stay_task const task{.weights = room.weights,

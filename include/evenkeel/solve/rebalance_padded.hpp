@@ -119,17 +119,13 @@ rebalanced const& rebalance(padded_rebalance_workspace& workspace, Samples&& sam
     }
     detail::require_arguments(room.weights.size(), home, topology,
                               {.tolerance = options.tolerance, .bytes = options.bytes});
-    detail::read_homes(home, room.home_ranks);
+    detail::read_homes(home, topology, room.home_ranks, room.nodes_of_ranks);
     if (!options.bytes.empty()) {
         room.bytes.assign(options.bytes.begin(), options.bytes.end());
     }
     std::uint64_t total = 0;
     for (auto const size : room.bytes) {
         total = checked_add(total, size, "rebalance: the total of all bytes");
-    }
-    room.nodes_of_ranks.resize(topology.size().value);
-    for (std::size_t rank = 0; rank < room.nodes_of_ranks.size(); ++rank) {
-        room.nodes_of_ranks[rank] = static_cast<std::uint32_t>(topology.nodes_of_ranks[rank]);
     }
     detail::rebalance_padded(room, {.weights = room.weights,
                                     .bytes = room.bytes,

@@ -11,6 +11,7 @@
 
 #include <evenkeel/place/detail/auction.hpp>
 #include <evenkeel/place/detail/best_matching.hpp>
+#include <evenkeel/place/detail/exact_assignment.hpp>
 #include <evenkeel/place/detail/node_slots.hpp>
 #include <evenkeel/place/detail/node_traffic.hpp>
 #include <evenkeel/place/detail/seating.hpp>
@@ -29,6 +30,7 @@ struct inside_room {
     matching_room matching;
     wish_list wishes;
     auction_room auction;
+    assignment_room exact;
     std::vector<std::uint32_t> single_slots;  ///< 0, 1, 2, ...
 
     std::vector<std::pair<std::uint64_t, std::uint32_t>> senders;
@@ -89,7 +91,7 @@ inline void read_node(inside_view const& view, std::span<std::uint32_t const> ba
 }
 
 /// The pairs of batches and ranks of a node that keep most: exactly for up to `most_matched` ranks, above within
-/// `increment` per batch.
+/// `increment` per batch, or exactly if that is 0.
 inline void match_node(std::uint32_t size, std::uint64_t increment, inside_room& room) {
     gains const gains{room.places, room.values, room.offsets};
     if (size <= most_matched) {
@@ -98,11 +100,15 @@ inline void match_node(std::uint32_t size, std::uint64_t increment, inside_room&
     }
     room.single_slots.resize(size + 1);
     std::iota(room.single_slots.begin(), room.single_slots.end(), 0U);
-    room.wishes.resize(size);
-    for (std::size_t local = 0; local < size; ++local) {
-        room.wishes.set(local, choose(room.offsets, local, [&](auto entry) { return room.values[entry]; }));
+    if (increment == 0) {
+        assign_exactly(gains, room.single_slots, room.exact, room.auction);
+    } else {
+        room.wishes.resize(size);
+        for (std::size_t local = 0; local < size; ++local) {
+            room.wishes.set(local, choose(room.offsets, local, [&](auto entry) { return room.values[entry]; }));
+        }
+        hold_auction(gains, room.single_slots, increment, room.wishes, 1, room.auction);
     }
-    hold_auction(gains, room.single_slots, increment, room.wishes, 1, room.auction);
     room.matching.won.assign(room.auction.won.begin(), room.auction.won.end());
     room.matching.bidder_of.assign(size, nobody);
     for (std::uint32_t local = 0; local < size; ++local) {

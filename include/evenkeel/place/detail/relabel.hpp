@@ -18,6 +18,7 @@
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/place/detail/auction.hpp>
 #include <evenkeel/place/detail/busiest.hpp>
+#include <evenkeel/place/detail/exact_assignment.hpp>
 #include <evenkeel/place/detail/inside_nodes.hpp>
 #include <evenkeel/place/detail/relieve.hpp>
 #include <evenkeel/place/detail/seating.hpp>
@@ -29,7 +30,8 @@ namespace evenkeel::detail {
 
 /// Bids for nodes. Afterwards `seats` has the better of what was won and what was given.
 ///
-/// @return  What no relabelling can keep more of.
+/// @param increment  Set to what the bids rose by, in bytes; 0: the best has been found.
+/// @return           What no relabelling can keep more of.
 inline std::uint64_t seat_on_nodes(double precision, relabel_room& room, std::uint64_t& increment) {
     auto const& traffic = room.traffic;
     std::size_t const batches = traffic.of_batch.size();
@@ -37,6 +39,17 @@ inline std::uint64_t seat_on_nodes(double precision, relabel_room& room, std::ui
     auto const nodes = std::span{traffic.nodes}.first(entries);
     auto values = std::span<std::uint64_t const>{traffic.bytes}.first(entries);
     std::uint64_t const wished = traffic.wishes.sum;
+    std::uint64_t const most = std::min(wished, traffic.total);
+
+    // Bids that rise by less may take longer than the optimum does.
+    constexpr double finest = 1e-4;
+    if (precision < finest) {
+        gains const gains{nodes, values, traffic.offsets};
+        increment = 0;
+        assign_exactly(gains, room.slots.offsets, room.exact, room.auction);
+        seat_as_won(room.slots, traffic, room.auction, room.seats);
+        return dual_bound(gains, room.slots.offsets, room.auction.prices, most);
+    }
 
     // Few batches are done in no time, so they may as well be done better.
     constexpr std::size_t few = 512;
@@ -57,7 +70,6 @@ inline std::uint64_t seat_on_nodes(double precision, relabel_room& room, std::ui
     gains const gains{nodes, values, traffic.offsets};
     hold_auction(gains, room.slots.offsets, increment, traffic.wishes, parts, room.auction);
     increment = std::max<std::uint64_t>(1, increment / parts);
-    std::uint64_t const most = std::min(wished, traffic.total);
     std::uint64_t const bound =
         dual_bound(gains, room.slots.offsets, room.auction.prices, std::numeric_limits<std::uint64_t>::max());
     seat_as_won(room.slots, traffic, room.auction, room.seats);
