@@ -21,6 +21,7 @@
 
 #include "batches.hpp"
 #include "examples/support/balanced_step.hpp"
+#include "examples/support/random.hpp"
 #include "examples/support/trace.hpp"
 #include "examples/support/tri_modal.hpp"
 #include "measure.hpp"
@@ -44,6 +45,25 @@ std::size_t images(std::string const& encoder, std::size_t row, std::uint64_t to
 /// Video in units of at most 1024 tokens.
 std::size_t clips(std::string const& encoder, std::size_t /*row*/, std::uint64_t tokens) {
     return encoder == "video" ? (tokens + 1023) / 1024 : 1;
+}
+
+/// Rows of the made-up mixture, of which another share is text alone.
+examples::trace tri_modal_with_text(std::size_t rows, std::uint64_t seed, std::uint64_t percent) {
+    // Three in ten are, so that this is enough of either kind.
+    auto const all = examples::tri_modal(4 * rows + 1000, seed);
+    std::array<std::vector<std::size_t>, 2> kinds;
+    for (std::size_t row = 0; row < all.rows(); ++row) {
+        kinds.at(all[row][1] + all[row][2] == 0 ? 1 : 0).push_back(row);
+    }
+    examples::trace result{.columns = all.columns, .lengths = {}};
+    examples::random_source random{seed};
+    std::array<std::size_t, 2> next{};
+    for (std::size_t row = 0; row < rows; ++row) {
+        std::size_t const kind = random.uniform() * 100 < static_cast<double>(percent) ? 1 : 0;
+        auto const of = all[kinds.at(kind).at(next.at(kind)++)];
+        result.lengths.insert(result.lengths.end(), of.begin(), of.end());
+    }
+    return result;
 }
 
 /// A step, drawn and described.
@@ -277,6 +297,14 @@ void add_orchestrate_rows() {
         add_rows("tri_modal", shape, draw, whole, true);
     }
     add_rows("tri_modal", {16'384, 40}, draw, whole, false);
+    for (std::uint64_t const percent : {30, 20, 10, 5, 2, 0}) {
+        auto const scarce = [percent](std::size_t rows, std::uint64_t seed) {
+            return tri_modal_with_text(rows, seed, percent);
+        };
+        for (shape const shape : {bench::shape{256, 40}, bench::shape{2560, 40}}) {
+            add_rows(fmt::format("tri_modal_text{}", percent), shape, scarce, whole, false);
+        }
+    }
     add_rows("tri_modal_images", {2560, 40}, draw, images, false);
 }
 

@@ -77,6 +77,9 @@ class group_view {
     }
     [[nodiscard]] world_rank leader(std::uint32_t rank) const noexcept { return leaders_[rank]; }
 
+    /// The node of a world rank among those that have instances; none: the largest number.
+    [[nodiscard]] std::uint32_t node_of(world_rank rank) const noexcept { return node_of_[to_index(rank)]; }
+
     /// The instance that item number `item` is nearest to: the one that its world rank has a part in, else one on the
     /// same node, else any.
     [[nodiscard]] std::uint32_t nearest(world_rank rank, std::size_t item) const noexcept {

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/detail/amounts.hpp>
+#include <evenkeel/orchestrate/detail/cargo_step.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
 #include <evenkeel/orchestrate/detail/phase_planner.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
@@ -25,18 +25,12 @@ namespace evenkeel::detail {
 ///
 /// Encoders first, the one with most raw bytes before the others: items leave home only as far as balance demands. Then
 /// the LLM, from where most of a sample's outputs are: a sample whose inputs had to move is not fetched back. What that
-/// upsets, samples of text alone level again, which are a thousand times cheaper to move.
+/// upsets, text alone levels again, a thousand times cheaper to move; where it is scarce, whole samples (`cargo_step`).
 class joint_choice {
   public:
     void start(step_problem const& problem, std::span<group_view const> views, std::vector<phase_ranks>& chosen) {
         views_ = views;
-        order_.resize(problem.encoders());
-        std::iota(order_.begin(), order_.end(), std::size_t{0});
-        std::ranges::sort(order_, [&](std::size_t a, std::size_t b) {
-            auto const bytes_a = problem.amounts.phases[a].total_bytes;
-            auto const bytes_b = problem.amounts.phases[b].total_bytes;
-            return bytes_a != bytes_b ? bytes_a > bytes_b : a < b;
-        });
+        problem.order_encoders(order_);
         chosen.resize(problem.phases.size());
         std::size_t most = 0;
         for (auto const& amounts : problem.amounts.phases) {
@@ -59,22 +53,42 @@ class joint_choice {
     /// Decides one micro-batch of the samples given, in ascending order.
     void operator()(step_problem const& problem, orchestrate_options const& options, std::span<item_id const> samples,
                     std::vector<phase_ranks>& chosen) {
+        start_from_home(problem, samples);
+        for (std::size_t const encoder : order_) {
+            gather_units(problem, samples, encoder, encoder == order_.front());
+            plan(problem, options, encoder, chosen[encoder]);
+            tell(options, encoder);
+            follow(problem, samples, encoder, chosen[encoder].rank_of);
+        }
+        gather_samples(problem, samples);
+        plan(problem, options, problem.encoders(), chosen.back());
+        auto const plan_again = [&](auto const& for_each_text) {
+            start_from_home(problem, samples);
+            for_each_text([&](item_id sample, world_rank rank) { anchors_[to_index(sample)] = rank; });
+            for (std::size_t const encoder : order_) {
+                follow(problem, samples, encoder, chosen[encoder].rank_of);
+            }
+            gather_samples(problem, samples);
+            plan(problem, options, problem.encoders(), chosen.back());
+        };
+        level_by_cargo_(problem, views_, samples, task_, options.micro_batches, planner_, chosen, plan_again);
+        tell(options, problem.encoders());
+    }
+
+  private:
+    static void tell(orchestrate_options const& options, std::size_t number) {
+        if (options.planned) {
+            options.planned(number);
+        }
+    }
+
+    void start_from_home(step_problem const& problem, std::span<item_id const> samples) {
         for (item_id const sample : samples) {
             anchors_[to_index(sample)] = problem.home[sample].rank;
             held_[to_index(sample)] = 0;
         }
-        bool first = true;
-        for (std::size_t const encoder : order_) {
-            gather_units(problem, samples, encoder, first);
-            decide(problem, options, encoder, chosen[encoder]);
-            follow(problem, samples, encoder, chosen[encoder].rank_of);
-            first = false;
-        }
-        gather_samples(problem, samples);
-        decide(problem, options, problem.encoders(), chosen.back());
     }
 
-  private:
     /// @param first  Whether no outputs are placed yet, to which those of this encoder would have to travel.
     void gather_units(step_problem const& problem, std::span<item_id const> samples, std::size_t encoder, bool first) {
         auto const& amounts = problem.amounts.phases[encoder];
@@ -164,8 +178,8 @@ class joint_choice {
         task_.bytes = task_.some_bytes;
     }
 
-    void decide(step_problem const& problem, orchestrate_options const& options, std::size_t number,
-                phase_ranks& chosen) {
+    void plan(step_problem const& problem, orchestrate_options const& options, std::size_t number,
+              phase_ranks& chosen) {
         auto const& phase = problem.phases[number];
         if (phase.given) {
             // The ranks stand in `chosen` already; what is left to say is how even they are.
@@ -182,9 +196,6 @@ class joint_choice {
         }
         chosen.qualities.push_back(answer_.quality);
         chosen.from_scratch = chosen.from_scratch || answer_.from_scratch;
-        if (options.planned) {
-            options.planned(number);
-        }
     }
 
     /// Moves the anchor of each sample to the rank that has most of its outputs by now.
@@ -232,6 +243,7 @@ class joint_choice {
     phase_task task_;
     phase_planner planner_;
     rank_assessor assess_;
+    cargo_step level_by_cargo_;
     phase_answer answer_;
 };
 

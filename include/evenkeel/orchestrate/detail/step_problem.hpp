@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -24,6 +26,17 @@ struct step_problem {
     layout const& home;
 
     [[nodiscard]] std::size_t encoders() const noexcept { return phases.size() - 1; }
+
+    /// The encoders, the one with most raw bytes first.
+    void order_encoders(std::vector<std::size_t>& order) const {
+        order.resize(encoders());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            auto const bytes_a = amounts.phases[a].total_bytes;
+            auto const bytes_b = amounts.phases[b].total_bytes;
+            return bytes_a != bytes_b ? bytes_a > bytes_b : a < b;
+        });
+    }
 
     /// How often the outputs of an encoder travel.
     [[nodiscard]] std::uint64_t ways(std::size_t encoder) const noexcept { return ways_of(phases[encoder]); }
