@@ -11,9 +11,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/topology.hpp>
+#include <evenkeel/cost/linear.hpp>
 #include <evenkeel/solve/flows.hpp>
 #include <evenkeel/solve/lower_bound.hpp>
+#include <evenkeel/solve/rebalance.hpp>
 #include <evenkeel/solve/settle.hpp>
 
 #include "tests/support/batches.hpp"
@@ -187,6 +190,18 @@ TEST(decentralised, ranks_agree_and_even_the_batch_out_without_anyone_holding_th
         }
         EXPECT_LE(static_cast<double>(job.moved_between), 1.02 * static_cast<double>(least) + 16);
     }
+}
+
+TEST(decentralised, can_end_busier_than_at_home_where_items_are_few) {
+    // Rank 0 has 2 more than its share of 8, but nothing that small.
+    job job;
+    job.drawn = {{5, 5}, {5, 1}};
+    run(job, 1);
+    EXPECT_EQ(job.loads, (sizes{5, 11}));
+
+    auto const kept = rebalance(sizes{5, 5, 5, 1}, home_layout(std::vector<std::size_t>{2, 2}),
+                                uniform_topology({2}, {1}), linear_cost{});
+    EXPECT_EQ(kept.quality.max_load, 10u);
 }
 
 TEST(decentralised, works_for_batches_of_any_kind) {

@@ -62,8 +62,10 @@ struct node_flows {
 ///     // then its node settles its own items (`settle_exports`, `settle_ranks`).
 ///
 /// The node with most too much gives to the node with most room, as much as either allows, until none has more than its
-/// ranks may: the fewest bytes that any plan moves between nodes, were items cut to measure. No rank ever holds the
-/// whole plan, so ranks compare `fingerprint` to be sure that they agree.
+/// ranks may: the fewest bytes that any plan moves between nodes, were items cut to measure. As they are not, a node
+/// gives up to an item more than a flow says. Where ranks have a handful of items, whoever receives it can end busier
+/// than any rank was at home, which `rebalance` with all lengths at hand never does. No rank ever holds the whole plan,
+/// so ranks compare `fingerprint` to be sure that they agree.
 ///
 /// @param summaries  Of every world rank.
 /// @param tolerance  How much busier than the lower bound the busiest rank may be.
