@@ -31,6 +31,11 @@ TEST(dual_feasible, sees_that_two_items_do_not_fit_together) {
     EXPECT_EQ(raise({6, 6, 6, 4, 4}, 3, 9, 12), 10u);
 }
 
+TEST(dual_feasible, counts_in_steps_that_nearly_all_sizes_share) {
+    // 40 on two ranks are 20 each; but of 20 or less a rank has six 3s at most, and without the 1 there are thirteen.
+    EXPECT_EQ(raise({9, 9, 9, 6, 6, 1}, 2, 20, 22), 21u);
+}
+
 TEST(dual_feasible, proves_nothing_above_the_best_known_load) {
     EXPECT_EQ(raise({6, 6, 6, 4, 4}, 3, 9, 9), 9u);
     EXPECT_EQ(raise({6, 6, 6, 4, 4}, 3, 10, 10), 10u);

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,7 +13,8 @@
 
 namespace evenkeel::detail {
 
-/// Proves that loads cannot all be at most some capacity, by dual feasible functions: for few items per rank.
+/// Proves that loads cannot all be at most some capacity, by dual feasible functions: for few items per rank, or few
+/// sizes.
 ///
 ///     6 6 6 4 4 on three ranks weigh 26, so 9 each; but no rank of 9 holds two of these five
 ///
@@ -20,12 +22,13 @@ namespace evenkeel::detail {
 /// together at most. If the values of all items are more than ranks * F, some rank has more than C. Two families are
 /// tried, each with a number of limits l: the one counts what is lighter than l for nothing and what leaves less than l
 /// free as C (S. Martello and P. Toth 1990), the other counts in steps of l (J. Carlier, F. Clautiaux and A. Moukrim
-/// 2007).
+/// 2007). Steps are also tried at which C is one more of them than before: images are so many patches high and wide,
+/// so most sizes have a divisor in common that a few others hide from the greatest one of all.
 class dual_feasible {
   public:
     void reserve(std::size_t items) {
         classes_.reserve(items);
-        limits_.reserve(2 * items);
+        rules_.reserve(2 * items);
     }
 
     /// The largest bound that the functions prove between `bound`, which is returned otherwise, and `best`.
@@ -44,50 +47,96 @@ class dual_feasible {
             }
             ++classes_.back().count;
         }
-        std::uint64_t step = 1;
-        // Most often nothing is refuted, so that this is all; and what is refuted is close to the bound.
+        if (classes_.size() > few_classes && weights.size() > 10 * ranks) {
+            return bound;
+        }
         while (bound < best && !steps.exhausted()) {
-            std::uint64_t const capacity = bound + std::min(step, best - bound) - 1;
-            if (refuted(capacity, ranks, steps)) {
-                bound = capacity + 1;
-                step *= 2;
-            } else if (step == 1) {
+            auto const found = find(bound, ranks, steps);
+            if (!found) {
                 break;
-            } else {
-                step = std::max<std::uint64_t>(1, step / 4);
+            }
+            ++bound;
+            // What refutes one capacity refutes larger ones as well, as a rule.
+            std::uint64_t step = 1;
+            while (step > 0 && bound < best) {
+                steps.spend(classes_.size());
+                std::uint64_t const capacity = bound + std::min(step, best - bound) - 1;
+                bool const refuted = refutes(*found, capacity, ranks);
+                bound = refuted ? capacity + 1 : bound;
+                step = refuted ? 2 * step : step / 4;
             }
         }
         return bound;
     }
 
   private:
-    static constexpr std::size_t most_limits = 200;
+    static constexpr std::size_t few_classes = 64;
+    static constexpr std::size_t most_rules = 200;
+    static constexpr std::size_t most_values = std::size_t{1} << 14;
 
     struct size_class {
         std::uint64_t weight;
         std::uint64_t count;
     };
 
-    [[nodiscard]] bool refuted(std::uint64_t capacity, std::size_t ranks, step_budget& steps) {
-        limits_.clear();
+    /// How a limit follows from the capacity.
+    struct rule {
+        enum class kind { weight, rest, steps } is;
+        std::uint64_t value;
+
+        /// The weight itself, the least that leaves less than the weight free, or the shortest steps of which no more
+        /// than so many fit.
+        [[nodiscard]] std::uint64_t limit(std::uint64_t capacity) const noexcept {
+            switch (is) {
+                case kind::weight: return value;
+                case kind::rest: return capacity - value + 1;
+                case kind::steps: break;
+            }
+            return capacity / (value + 1) + 1;
+        }
+    };
+
+    struct function {
+        bool cuts_off;
+        rule by;
+    };
+
+    /// A function that refutes the capacity, if there is one.
+    [[nodiscard]] std::optional<function> find(std::uint64_t capacity, std::size_t ranks, step_budget& steps) {
+        rules_.clear();
         for (auto const& [weight, count] : classes_) {
             if (2 * weight <= capacity) {
-                limits_.push_back(weight);
+                rules_.push_back({rule::kind::weight, weight});
             }
             if (weight <= capacity && 2 * (capacity - weight + 1) <= capacity) {
-                limits_.push_back(capacity - weight + 1);
+                rules_.push_back({rule::kind::rest, weight});
             }
         }
-        std::size_t const tried = std::min(limits_.size(), most_limits);
+        std::size_t const tried = std::min(rules_.size(), most_rules);
         for (std::size_t index = 0; index < tried; ++index) {
-            steps.spend(classes_.size());
-            std::uint64_t const limit = limits_[index * limits_.size() / tried];
-            if (cut_off(capacity, limit) > capacity * ranks ||
-                in_steps(capacity, limit) > 2 * (capacity / limit) * ranks) {
-                return true;
+            auto const by = rules_[index * rules_.size() / tried];
+            for (bool const cuts_off : {true, false}) {
+                if (refutes({cuts_off, by}, capacity, ranks)) {
+                    return function{cuts_off, by};
+                }
             }
+            steps.spend(classes_.size());
         }
-        return false;
+        std::uint64_t const most = std::min<std::uint64_t>(capacity, most_values / classes_.size());
+        for (std::uint64_t count = 2; count <= most; ++count) {
+            function const in_steps{false, {rule::kind::steps, count}};
+            if (refutes(in_steps, capacity, ranks)) {
+                return in_steps;
+            }
+            steps.spend(classes_.size() / 2 + 1);
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] bool refutes(function const& f, std::uint64_t capacity, std::size_t ranks) const noexcept {
+        std::uint64_t const limit = f.by.limit(capacity);
+        return f.cuts_off ? cut_off(capacity, limit) > capacity * ranks
+                          : in_steps(capacity, limit) > 2 * (capacity / limit) * ranks;
     }
 
     [[nodiscard]] std::uint64_t cut_off(std::uint64_t capacity, std::uint64_t limit) const noexcept {
@@ -118,7 +167,7 @@ class dual_feasible {
     }
 
     std::vector<size_class> classes_;  ///< heaviest first
-    std::vector<std::uint64_t> limits_;
+    std::vector<rule> rules_;
 };
 
 }  // namespace evenkeel::detail

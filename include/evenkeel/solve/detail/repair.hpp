@@ -99,10 +99,14 @@ class repair {
 
     bool exchange_one(std::uint32_t over) {
         gives_.one_item(*loads_, over);
-        return partners_.with_roomiest(of_few_sizes(loads_->weights(over)) ? 4 : 16, [&](std::uint32_t partner) {
+        auto const attempt = [&](std::uint32_t partner) {
             takes_.one_item(*loads_, partner);
             return exchange_with(over, partner);
-        });
+        };
+        bool const alike = of_few_sizes(loads_->weights(over));
+        // Light items of others are no match for those of a rank that has few and heavy ones.
+        bool const heavy = 2 * loads_->items(over).size() * loads_->ranks() <= items_;
+        return partners_.with_roomiest(alike ? 4 : 16, attempt) || (heavy && with_others(over, 32, attempt));
     }
 
     bool exchange_few(std::uint32_t over) { return !of_few_sizes(loads_->weights(over)) && exchange_some(over, 5, 24); }
@@ -120,11 +124,14 @@ class repair {
             steps_->spend(2 * takes_.sums().size());
             return exchange_with(over, partner);
         };
-        if (partners_.with_roomiest(tries / 2, attempt)) {
-            return true;
-        }
-        for (std::size_t number = 0; number < tries / 2; ++number) {
-            std::uint32_t const partner = partners_.at_stride(over, number, tries / 2);
+        return partners_.with_roomiest(tries / 2, attempt) || with_others(over, tries / 2, attempt);
+    }
+
+    /// Offers a rank others at a stride that have room, until `attempt` takes one.
+    template <class Attempt>
+    bool with_others(std::uint32_t over, std::size_t tries, Attempt attempt) {
+        for (std::size_t number = 0; number < tries; ++number) {
+            std::uint32_t const partner = partners_.at_stride(over, number, tries);
             if (loads_->load(partner) < target_ && attempt(partner)) {
                 partners_.push(partner);
                 return true;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <evenkeel/solve/detail/complete_search.hpp>
+#include <evenkeel/solve/detail/crowded_ranks.hpp>
 #include <evenkeel/solve/detail/dual_feasible.hpp>
 #include <evenkeel/solve/detail/exact_fill.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
@@ -27,8 +28,8 @@ namespace evenkeel::detail {
 /// all. Otherwise one target load after the other is aimed at: one close to the goal, where most batches succeed at
 /// little cost; the goal itself; then halfway between the best placement and the highest target that was missed. With
 /// many items per rank each try goes on from the placement at hand. With fewer than five, exchanges have too little
-/// to choose from, so each try starts anew by filling ranks exactly; in between, both ways are gone. After the first
-/// miss, dual feasible functions may raise the bound, and the goal with it.
+/// to choose from, so each try starts anew by filling ranks exactly; in between, both ways are gone on many ranks, where
+/// filling is the faster one. After the first miss, a closer look may raise the bound, and the goal with it.
 class search {
   public:
     void reserve(std::size_t items, std::size_t ranks) {
@@ -37,6 +38,7 @@ class search {
         fill_.reserve(items, ranks);
         quick_.reserve(items, ranks);
         complete_.reserve(ranks);
+        crowd_.reserve(items);
         prove_.reserve(items);
         start_.reserve(items);
         given_.reserve(ranks);
@@ -74,9 +76,9 @@ class search {
         if (dense && quick_.finish(items, loads, goal, placement_, repair_, rank_of, best, steps)) {
             return;
         }
-        proved_ = best.bound == 0 || items.size() > 10 * ranks;
+        proved_ = best.bound == 0;
         placement_.reset(items.weights, rank_of, ranks);
-        bool const both = dense && items.size() < 13 * ranks;
+        bool const both = dense && items.size() < 13 * ranks && ranks > 256;
         if (dense) {
             step_budget part = steps.part(both ? steps.left() / 4 * 3 : steps.left());
             aim(&search::go_on, items, goal, rank_of, best, part);
@@ -160,13 +162,15 @@ class search {
         return false;
     }
 
-    /// By how much a closer look at a few items per rank raises the bound, the first time.
+    /// By how much a closer look at what ranks can hold raises the bound, the first time.
     std::uint64_t raise_bound(sorted_items const& items, std::size_t ranks, standing& best, step_budget& steps) {
         if (std::exchange(proved_, true)) {
             return 0;
         }
+        steps.spend(items.size());
+        std::uint64_t const crowded = crowd_(items.weights, ranks, best.bound, best.busiest);
         step_budget part = steps.part(steps.left() / 2);
-        std::uint64_t const raised = prove_(items.weights, ranks, best.bound, best.busiest, part);
+        std::uint64_t const raised = prove_(items.weights, ranks, crowded, best.busiest, part);
         steps.give_back(part);
         return raised - std::exchange(best.bound, raised);
     }
@@ -189,6 +193,7 @@ class search {
     exact_fill fill_;
     quick_starts quick_;
     complete_search complete_;
+    crowded_ranks crowd_;
     dual_feasible prove_;
     bool proved_ = false;
     std::vector<std::uint32_t> start_;
