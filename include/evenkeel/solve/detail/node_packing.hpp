@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include <evenkeel/solve/detail/fill_rooms.hpp>
+#include <evenkeel/solve/detail/node_cargo.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/repair.hpp>
 #include <evenkeel/solve/detail/stay_state.hpp>
@@ -18,13 +20,14 @@ namespace evenkeel::detail {
 
 /// Brings every rank of one node down to a target load by moving items inside the node.
 ///
-/// First by moves and exchanges from where the items are. If that fails, from scratch, with one start after the other;
-/// the batches then go to the ranks of the node that keep most of them.
+/// First by moves and exchanges from where the items are, those of class 0 alone before all. If that fails,
+/// from scratch, with one start after the other; the batches then go to the ranks of the node that keep most of them.
 class node_packing {
   public:
     static constexpr std::size_t most_starts = 12;
 
     void reserve(std::size_t items, std::size_t ranks) {
+        cargo_.reserve(items, ranks);
         placement_.reserve(items, ranks);
         repair_.reserve(items, ranks);
         fill_.reserve(items, ranks);
@@ -48,6 +51,9 @@ class node_packing {
         if (state.nodes().load(node) > state.room_for(node, target)) {
             return false;
         }
+        if (!state.items().classes.empty() && cargo_(state, node, target, steps)) {
+            return true;
+        }
         auto const weights = state.nodes().weights(node);
         auto const numbers = state.nodes().items(node);
         local_.resize(weights.size());
@@ -57,7 +63,7 @@ class node_packing {
         placement_.reset(weights, local_, ranks.size());
         add_ballast(state, node, 0);
         steps.spend(2 * weights.size());
-        fill_rooms(target, steps);
+        fill_rooms(placement_, target, steps);
         if (improve(target, 0, weights.size(), steps)) {
             if (placement_.changed_little()) {
                 for (auto const& [position, rank] : placement_.insertions()) {
@@ -129,35 +135,6 @@ class node_packing {
         bool const reached = repair_(placement_, target, target / 4, turn, part);
         steps.give_back(part);
         return reached;
-    }
-
-    /// Moves that bring nothing back: from the busiest rank to the one with most room, the heaviest item that the
-    /// excess and the room allow.
-    void fill_rooms(std::uint64_t target, step_budget& steps) {
-        while (true) {
-            std::uint32_t busiest = 0;
-            std::uint32_t roomiest = 0;
-            for (std::uint32_t rank = 1; rank < placement_.ranks(); ++rank) {
-                busiest = placement_.load(rank) > placement_.load(busiest) ? rank : busiest;
-                roomiest = placement_.load(rank) < placement_.load(roomiest) ? rank : roomiest;
-            }
-            steps.spend(placement_.ranks());
-            if (placement_.load(busiest) <= target || placement_.load(roomiest) >= target) {
-                return;
-            }
-            std::uint64_t const most = std::min(placement_.load(busiest) - target, target - placement_.load(roomiest));
-            auto const weights = placement_.weights(busiest);
-            auto const found = std::partition_point(weights.begin(), weights.end(),
-                                                    [&](std::uint64_t weight) { return weight > most; });
-            if (found == weights.end() || *found < most / 4) {
-                return;
-            }
-            auto const position = static_cast<std::size_t>(found - weights.begin());
-            std::uint32_t const item = placement_.items(busiest)[position];
-            std::uint64_t const weight = *found;
-            placement_.remove(busiest, position);
-            placement_.insert(roomiest, item, weight);
-        }
     }
 
     bool pack_anew(stay_state& state, std::uint32_t node, std::uint64_t target, std::size_t starts,
@@ -235,6 +212,7 @@ class node_packing {
         }
     }
 
+    node_cargo cargo_;
     placement placement_;
     repair repair_;
     std::vector<std::uint32_t> local_;  ///< of each item of the node, its rank among those of the node

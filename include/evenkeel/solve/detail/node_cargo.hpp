@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <evenkeel/solve/detail/fill_rooms.hpp>
+#include <evenkeel/solve/detail/placement.hpp>
+#include <evenkeel/solve/detail/repair.hpp>
+#include <evenkeel/solve/detail/stay_state.hpp>
+#include <evenkeel/solve/detail/step_budget.hpp>
+
+namespace evenkeel::detail {
+
+/// Evens out the ranks of a node with items of class 0 alone, which are cheapest to move; the others stay where
+/// they are.
+///
+/// So the embeddings of a sample, which are on its rank already, do not change ranks for the sake of a few tokens that
+/// text alone can level as well.
+class node_cargo {
+  public:
+    void reserve(std::size_t items, std::size_t ranks) {
+        placement_.reserve(items, ranks);
+        repair_.reserve(items, ranks);
+        items_.reserve(items);
+        weights_.reserve(items);
+        local_.reserve(items);
+        others_.reserve(ranks);
+    }
+
+    /// @return  Whether every rank of the node is at the target or below; if not, all is as it was.
+    bool operator()(stay_state& state, std::uint32_t node, std::uint64_t target, step_budget& steps) {
+        auto const ranks = state.ranks()[node];
+        gather(state, node);
+        steps.spend(2 * state.nodes().items(node).size());
+        if (items_.empty()) {
+            return false;
+        }
+        placement_.reset(weights_, local_, ranks.size());
+        for (std::size_t local = 0; local < ranks.size(); ++local) {
+            if (others_[local] > target) {
+                return false;
+            }
+            placement_.add_load(local, others_[local]);
+        }
+        fill_rooms(placement_, target, steps);
+        // Mostly a tenth of these steps is enough; where they are not, all items together are quicker.
+        constexpr std::uint64_t most_steps = 1000;
+        step_budget part = steps.part(most_steps);
+        bool const reached = repair_(placement_, target, target / 4, 0, part);
+        steps.give_back(part);
+        if (reached) {
+            placement_.store(local_);
+            for (std::size_t position = 0; position < items_.size(); ++position) {
+                state.seat(items_[position], ranks[local_[position]]);
+            }
+        }
+        return reached;
+    }
+
+  private:
+    void gather(stay_state const& state, std::uint32_t node) {
+        auto const ranks = state.ranks()[node];
+        items_.clear();
+        weights_.clear();
+        local_.clear();
+        others_.assign(ranks.size(), 0);
+        for (std::size_t local = 0; local < ranks.size() && !state.ballast().empty(); ++local) {
+            others_[local] = state.ballast()[ranks[local]];
+        }
+        for (auto const item : state.nodes().items(node)) {
+            std::uint32_t const local = state.ranks().local[state.rank_of(item)];
+            if (state.items().class_of(item) == 0) {
+                items_.push_back(item);
+                weights_.push_back(state.items().weight(item));
+                local_.push_back(local);
+            } else {
+                others_[local] += state.items().weight(item);
+            }
+        }
+    }
+
+    placement placement_;
+    repair repair_;
+    std::vector<std::uint32_t> items_;  ///< those of class 0, heaviest first
+    std::vector<std::uint64_t> weights_;
+    std::vector<std::uint32_t> local_;   ///< the rank of each, among those of the node
+    std::vector<std::uint64_t> others_;  ///< what each rank has of other classes
+};
+
+}  // namespace evenkeel::detail
