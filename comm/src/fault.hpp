@@ -44,6 +44,9 @@ struct fault {
                 rank_text(to) + ", which expects " + std::to_string(expected)};
 }
 
+/// With this begins what is said of those who are late.
+inline constexpr std::string_view deadline_passed = "the deadline passed before ";
+
 /// The deadline passed before the ranks `late` did what a peer waits for.
 ///
 /// @param late  At least one.
@@ -52,7 +55,7 @@ struct fault {
                                     std::string_view did) {
     // Eight names help; thousands do not.
     constexpr std::size_t most_names = 8;
-    std::string text = late.size() == 1 ? "the deadline passed before rank " : "the deadline passed before ranks ";
+    std::string text = std::string{deadline_passed}.append(late.size() == 1 ? "rank " : "ranks ");
     for (std::size_t l = 0; l < late.size() && l < most_names; ++l) {
         text.append(l == 0 ? "" : ", ").append(std::to_string(to_index(late[l])));
     }

@@ -18,7 +18,9 @@
 #include <evenkeel/rearrange/node_members.hpp>
 
 #include "copier.hpp"
+#include "fault.hpp"
 #include "hops.hpp"
+#include "renumber.hpp"
 
 namespace evenkeel::comm {
 
@@ -223,10 +225,14 @@ class hierarchy::state {
         one->refused = mine.refused;
         auto algorithm = options.algorithm;
         try {
+            if (algorithm != exchange_algorithm::automatic) {
+                detail::require_way("hierarchy::exchange", algorithm);
+            }
             if (last_.is(algorithm, traffic, sends, receives)) {
                 algorithm = last_.algorithm;
             } else {
                 last_ = {};
+                detail::require_traffic("hierarchy::exchange", traffic, all().topology());
                 if (algorithm == exchange_algorithm::automatic) {
                     algorithm = choose(traffic);
                 }
@@ -375,7 +381,7 @@ class hierarchy::state {
                     begin_hop(one, *circle, hop);
                 }
                 if (until) {
-                    one.current.wait(*until);
+                    one.current.wait(later(*until, one.next));
                 } else if (!one.current.ready()) {
                     return false;
                 }
@@ -389,7 +395,7 @@ class hierarchy::state {
             } catch (error const& wrong) {
                 one.current = {};
                 if (!wrong.can_go_on() || circle == &all_) {
-                    one.error = wrong.can_go_on() ? std::current_exception() : fault(one, *circle, wrong);
+                    one.error = wrong.can_go_on() ? std::current_exception() : fault_of(one, *circle, wrong);
                     return true;
                 }
                 one.doubtful = true;
@@ -427,27 +433,31 @@ class hierarchy::state {
         one.begun = true;
     }
 
+    /// Who does not come to a later hop may wait for somebody in an earlier one. So the later a hop, the longer its
+    /// ranks wait: whoever misses a rank in the first one speaks first.
+    [[nodiscard]] static deadline later(deadline const& until, std::size_t hop) {
+        constexpr std::chrono::milliseconds turn{20};
+        auto const now = deadline::clock::now();
+        auto const left = std::max(until.at() - now, deadline::clock::duration::zero());
+        return left < deadline::clock::time_point::max() - now - turn * hop ? deadline{left + turn * hop} : until;
+    }
+
     /// The fault of all ranks, told in the numbers of the world; everybody is told.
-    std::exception_ptr fault(journey const& one, circle const& circle, error const& wrong) {
-        if (&circle == &all_) {
-            return std::make_exception_ptr(wrong);
+    std::exception_ptr fault_of(journey const& one, circle const& circle, error const& wrong) {
+        auto own = renumbered(wrong, all().rank(), circle.members);
+        if (one.next > 0 && wrong.reason().starts_with(deadline_passed)) {
+            // Who is late here may have been held up by others.
+            own = {own.operation(), own.rank(), std::nullopt, std::string{own.reason()} + " to a later hop"};
         }
-        auto const culprit =
-            wrong.peer() ? std::optional{circle.members[to_index(*wrong.peer())]} : std::optional<world_rank>{};
-        // Eight names help; thousands do not.
-        constexpr std::size_t most_names = 8;
-        std::string text = "among ranks ";
-        for (std::size_t m = 0; m < circle.members.size() && m < most_names; ++m) {
-            text.append(m == 0 ? "" : ", ").append(std::to_string(to_index(circle.members[m])));
+        if (&circle != &all_) {
+            all().abort(own.reason(), own.peer());
+            try {
+                all().require_alive();
+            } catch (error const& of_all) {
+                return std::make_exception_ptr(error{one.operation, all().rank(), of_all.peer(), of_all.reason()});
+            }
         }
-        text.append(circle.members.size() > most_names ? " and so on" : "").append(", counted from 0: ");
-        all().abort(text.append(wrong.reason()), culprit);
-        try {
-            all().barrier().wait(std::chrono::seconds{0});
-        } catch (error const& of_all) {
-            return std::make_exception_ptr(error{one.operation, all().rank(), of_all.peer(), of_all.reason()});
-        }
-        return std::make_exception_ptr(wrong);
+        return std::make_exception_ptr(std::move(own));
     }
 
     link_costs costs_;

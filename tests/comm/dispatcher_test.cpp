@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,7 +70,9 @@ class watched_communicator final : public comm::communicator {
     std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, comm::deadline until) override {
         return std::unique_ptr<communicator>{new watched_communicator{inner_.split(color, key, until), all_}};
     }
-    void do_abort(std::string_view reason, world_rank culprit) noexcept override { inner_.abort(reason, culprit); }
+    void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept override {
+        inner_.abort(reason, culprit);
+    }
 
     std::unique_ptr<communicator> owned_;
     comm::communicator& inner_;

@@ -261,6 +261,43 @@ TYPED_TEST(hierarchy_on, fails_on_every_rank_in_time_when_one_does_not_come) {
     }
 }
 
+TYPED_TEST(hierarchy_on, fails_on_every_rank_and_names_no_rank_that_was_held_up_itself) {
+    for (auto const algorithm : {two_hop, spread}) {
+        this->run(uniform_topology(world_size{6}, node_size{3}), [algorithm](comm::communicator& world) {
+            SCOPED_TRACE(name_of(algorithm));
+            hierarchy ways{world, patience};
+            auto const between = [](std::size_t from, std::size_t) { return from == 4 ? std::size_t{9'000} : 10; };
+            auto const all = traffic_of(world.size(), between);
+            mailbox const box{world, between};
+            world.barrier().wait(patience);
+            if (world.rank() != world_rank{4}) {
+                // All are as impatient. Ranks 0 to 2 wait for 3 and 5, which wait for 4.
+                auto const error = error_of(
+                    [&] { ways.exchange(all, box.sends, box.receives, {.algorithm = algorithm}).wait(impatience); });
+                EXPECT_EQ(error.peer().value_or(world_rank{4}), world_rank{4}) << error.what();
+                EXPECT_FALSE(error.can_go_on());
+            }
+            world.barrier().wait(patience);
+        });
+    }
+}
+
+TYPED_TEST(hierarchy_on, refuses_what_is_no_algorithm_and_tells_all) {
+    this->run(two_by_two(), [](comm::communicator& world) {
+        hierarchy ways{world, patience};
+        auto const all = traffic_of(world.size(), a_little);
+        mailbox const box{world, a_little};
+        EXPECT_EQ(refusal_of([&] {
+                      ways.exchange(all, box.sends, box.receives, {.algorithm = exchange_algorithm{9}}).wait(patience);
+                  }),
+                  "hierarchy::exchange: algorithm = 9, expected flat, two_hop or spread");
+        auto const other = traffic_of(world_size{2}, a_little);
+        EXPECT_EQ(refusal_of([&] { ways.exchange(other, {}, {}, {.algorithm = two_hop}).wait(patience); }),
+                  "hierarchy::exchange: topology.size() = 4, expected the 2 ranks of the traffic");
+        exchange_and_check(ways, world, a_little);
+    });
+}
+
 TYPED_TEST(hierarchy_on, fails_on_every_rank_when_one_drops_its_transfer) {
     for (auto const algorithm : algorithms) {
         this->run(two_by_two(), [algorithm](comm::communicator& world) {

@@ -97,6 +97,21 @@ TEST(predict, refuses_times_beyond_64_bits) {
     EXPECT_THROW(static_cast<void>(predict(everybody(8, 1), two_by_four(), flat, costs)), std::overflow_error);
 }
 
+TEST(predict, names_itself_in_what_it_refuses) {
+    auto const refused = [](pair_traffic const& all, exchange_algorithm algorithm) {
+        try {
+            static_cast<void>(predict(all, two_by_four(), algorithm));
+        } catch (std::invalid_argument const& caught) {
+            return std::string{caught.what()};
+        }
+        return std::string{"nothing"};
+    };
+    EXPECT_EQ(refused(everybody(8, 1), automatic), "predict: algorithm = automatic, expected flat, two_hop or spread");
+    EXPECT_EQ(refused(everybody(8, 1), exchange_algorithm{9}),
+              "predict: algorithm = 9, expected flat, two_hop or spread");
+    EXPECT_EQ(refused(everybody(4, 1), flat), "predict: topology.size() = 8, expected the 4 ranks of the traffic");
+}
+
 TEST(fastest_algorithm, is_two_hop_for_small_messages_flat_for_large_ones_and_spread_for_skewed_ones) {
     auto const nodes = uniform_topology(world_size{64}, node_size{8});
     EXPECT_EQ(fastest_algorithm(everybody(64, 64), nodes), two_hop);

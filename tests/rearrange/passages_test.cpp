@@ -157,6 +157,8 @@ TEST(passages_of, refuses_automatic_another_world_and_traffic_that_breaks_its_ru
         return pair_bytes{world_rank{from}, world_rank{to}, bytes};
     };
     EXPECT_EQ(refused(one_sender(), automatic), "passages_of: algorithm = automatic, expected flat, two_hop or spread");
+    EXPECT_EQ(refused(one_sender(), exchange_algorithm{9}),
+              "passages_of: algorithm = 9, expected flat, two_hop or spread");
     EXPECT_EQ(refused({world_size{3}, {}}), "passages_of: topology.size() = 4, expected the 3 ranks of the traffic");
     EXPECT_EQ(refused({world_size{4}, {pair(4, 0, 1)}}),
               "passages_of: traffic.pairs[0].from = 4, expected a rank below 4");

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -58,7 +59,9 @@ class counting_communicator final : public comm::communicator {
         return inner_.split(color, key, until);
     }
 
-    void do_abort(std::string_view reason, world_rank culprit) noexcept override { inner_.abort(reason, culprit); }
+    void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept override {
+        inner_.abort(reason, culprit);
+    }
 
     comm::communicator& inner_;
 };

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <thread>
@@ -62,7 +63,9 @@ class delaying_communicator final : public comm::communicator {
             new delaying_communicator{std::move(made), random_.up_to(1U << 30U), longest_us_}};
     }
 
-    void do_abort(std::string_view reason, world_rank culprit) noexcept override { inner_.abort(reason, culprit); }
+    void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept override {
+        inner_.abort(reason, culprit);
+    }
 
     std::unique_ptr<communicator> owned_;
     comm::communicator& inner_;

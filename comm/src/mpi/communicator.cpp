@@ -61,7 +61,7 @@ std::unique_ptr<communicator> rank_communicator::do_split(std::uint32_t color, s
     }
 }
 
-void rank_communicator::do_abort(std::string_view reason, world_rank culprit) noexcept {
+void rank_communicator::do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept {
     hub_->fail_because_of(culprit, "abort", rank(), ": ", reason);
 }
 

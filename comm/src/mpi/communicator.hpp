@@ -26,7 +26,7 @@ class rank_communicator final : public communicator {
     pending do_exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on,
                         statement const& mine) override;
     std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, deadline until) override;
-    void do_abort(std::string_view reason, world_rank culprit) noexcept override;
+    void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept override;
 
     template <class Call>
     pending take_part(std::string_view operation, Call call);

@@ -115,7 +115,7 @@ std::unique_ptr<communicator> device_communicator::do_split(std::uint32_t color,
     }
 }
 
-void device_communicator::do_abort(std::string_view reason, world_rank culprit) noexcept {
+void device_communicator::do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept {
     state_->abort(reason, culprit);
 }
 

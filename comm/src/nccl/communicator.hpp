@@ -28,7 +28,7 @@ class device_communicator final : public communicator {
     pending do_exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on,
                         statement const& mine) override;
     std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, deadline until) override;
-    void do_abort(std::string_view reason, world_rank culprit) noexcept override;
+    void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept override;
 
     /// @param identity  Of what must be the same in the calls of all ranks.
     [[nodiscard]] std::shared_ptr<operation> make(std::string_view name, std::uint64_t identity, stream on) const;

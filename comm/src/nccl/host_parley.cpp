@@ -65,12 +65,13 @@ void host_parley::leave() noexcept {
 }
 
 void host_parley::tell(fault const& why) noexcept {
+    // Nobody's fault is the trouble of this rank.
+    auto const culprit = why.peer.value_or(host_->rank());
     try {
         std::string words = mark + why.operation + mark;
-        // Nobody's fault is the trouble of this rank.
-        host_->abort(words.append(why.peer ? "" : rank_text(host_->rank()) + ": ").append(why.reason), why.peer);
+        host_->abort(words.append(why.peer ? "" : rank_text(host_->rank()) + ": ").append(why.reason), culprit);
     } catch (std::exception const&) {
-        host_->abort({}, why.peer);
+        host_->abort({}, culprit);
     }
 }
 

@@ -113,7 +113,7 @@ void rank_state::give_up(operation const& one) noexcept {
 
 void rank_state::fail(fault why) noexcept { end(std::move(why), finder::this_rank); }
 
-void rank_state::abort(std::string_view reason, world_rank culprit) noexcept {
+void rank_state::abort(std::string_view reason, std::optional<world_rank> culprit) noexcept {
     if (fault_) {
         return;
     }

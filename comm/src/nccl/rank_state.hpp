@@ -50,7 +50,7 @@ class rank_state {
     /// Ends the communicator and those that were split from it, and tells the others.
     void fail(fault why) noexcept;
     /// Likewise, because of what this rank says.
-    void abort(std::string_view reason, world_rank culprit) noexcept;
+    void abort(std::string_view reason, std::optional<world_rank> culprit) noexcept;
     /// @throws comm::error  the fault, if there is one.
     void require_alive();
     /// Ends with this one. @throws comm::error  if this one has ended.

@@ -16,8 +16,8 @@ fault meeting::confusion(world_rank rank, std::string_view calls) const {
 
 hub::hub(evenkeel::topology topology) : topology_{std::move(topology)}, wakers_(topology_.size().value) {}
 
-void hub::fail_because_of(world_rank culprit, std::string_view operation, world_rank rank, std::string_view did,
-                          std::string_view reason) noexcept {
+void hub::fail_because_of(std::optional<world_rank> culprit, std::string_view operation, world_rank rank,
+                          std::string_view did, std::string_view reason) noexcept {
     fault fault{.operation = {}, .peer = culprit, .reason = {}};
     try {
         fault.operation = operation;

@@ -101,8 +101,8 @@ class hub {
         fail_because_of(rank, operation, rank, did, {});
     }
     /// Likewise, but the errors name `culprit`. @param reason  What stands after `did`.
-    void fail_because_of(world_rank culprit, std::string_view operation, world_rank rank, std::string_view did,
-                         std::string_view reason) noexcept;
+    void fail_because_of(std::optional<world_rank> culprit, std::string_view operation, world_rank rank,
+                         std::string_view did, std::string_view reason) noexcept;
     /// @throws comm::error  the fault, as seen by `rank`, if there is one.
     void require_alive(world_rank rank) const;
     void wake(world_rank rank);

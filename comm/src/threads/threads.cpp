@@ -65,7 +65,7 @@ class thread_communicator final : public communicator {
         return std::make_unique<thread_communicator>(group.self, hub_->child(number, color, group.nodes));
     }
 
-    void do_abort(std::string_view reason, world_rank culprit) noexcept override {
+    void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept override {
         hub_->fail_because_of(culprit, "abort", rank(), ": ", reason);
     }
 

@@ -138,9 +138,10 @@ namespace detail {
 /// @complexity O(pairs log pairs + ranks)
 [[nodiscard]] inline prediction predict(pair_traffic const& traffic, topology const& topology,
                                         exchange_algorithm algorithm, link_costs const& costs = {}) {
-    auto const passages = passages_of(traffic, topology, algorithm);
     // No sum below is larger than what all hops move together.
     static_cast<void>(checked_multiply(detail::require_traffic("predict", traffic, topology), 3, "predict: the bytes"));
+    detail::require_way("predict", algorithm);
+    auto const passages = passages_of(traffic, topology, algorithm);
     std::size_t const ranks = topology.size().value;
     prediction result{.algorithm = algorithm,
                       .of_ranks = std::vector<link_load>(ranks),
@@ -222,6 +223,7 @@ namespace detail {
 /// @throws as `predict`.
 [[nodiscard]] inline exchange_algorithm fastest_algorithm(pair_traffic const& traffic, topology const& topology,
                                                           link_costs const& costs = {}) {
+    detail::require_traffic("fastest_algorithm", traffic, topology);
     auto best = exchange_algorithm::flat;
     std::uint64_t least = predict(traffic, topology, best, costs).nanoseconds;
     for (auto const algorithm : {exchange_algorithm::two_hop, exchange_algorithm::spread}) {

@@ -121,6 +121,18 @@ inline std::uint64_t require_traffic(char const* function, pair_traffic const& t
     return total;
 }
 
+/// Refuses what is no way to carry a traffic out.
+inline void require_way(char const* function, exchange_algorithm algorithm) {
+    switch (algorithm) {
+        case exchange_algorithm::flat:
+        case exchange_algorithm::two_hop:
+        case exchange_algorithm::spread: return;
+        case exchange_algorithm::automatic: break;
+        default: throw_invalid(function, "algorithm", static_cast<unsigned>(algorithm), "flat, two_hop or spread");
+    }
+    throw_invalid(function, "algorithm", name_of(algorithm), "flat, two_hop or spread");
+}
+
 }  // namespace detail
 
 /// The ways of all messages under `algorithm`, in order of sender, receiver and offset.
@@ -140,14 +152,12 @@ inline std::uint64_t require_traffic(char const* function, pair_traffic const& t
 ///
 /// @param algorithm  Any but automatic: see `fastest_algorithm`.
 /// @throws std::invalid_argument  if the topology is of another world, the traffic breaks the rules of `pair_traffic`,
-///                                or for `automatic`.
+///                                or for `automatic` or what is no algorithm.
 /// @complexity O(pairs log pairs)
 [[nodiscard]] inline std::vector<passage> passages_of(pair_traffic const& traffic, topology const& topology,
                                                       exchange_algorithm algorithm) {
     detail::require_traffic("passages_of", traffic, topology);
-    if (algorithm == exchange_algorithm::automatic) {
-        throw_invalid("passages_of", "algorithm", name_of(algorithm), "flat, two_hop or spread");
-    }
+    detail::require_way("passages_of", algorithm);
     if (traffic.pairs.empty()) {
         return {};
     }

@@ -103,11 +103,11 @@ class communicator {
     /// Ends every operation of all ranks, now and later, with a `comm::error` that carries `reason`: for a rank that
     /// cannot go on. Local: returns at once.
     ///
-    /// @param culprit  Whom the errors name as `peer`: the rank because of which this one cannot go on. Default:
-    ///                 itself.
-    void abort(std::string_view reason, std::optional<world_rank> culprit = {}) noexcept {
-        do_abort(reason, culprit.value_or(rank_));
-    }
+    /// The errors name this rank as `peer`.
+    void abort(std::string_view reason) noexcept { do_abort(reason, rank_); }
+    /// @param culprit  Whom the errors name as `peer` instead: the rank because of which this one cannot go on, or
+    ///                 nobody where several may be or it is not known.
+    void abort(std::string_view reason, std::optional<world_rank> culprit) noexcept { do_abort(reason, culprit); }
 
     /// Whether this communicator has ended, as far as this rank has been told. No message of its own, no operation:
     /// for what waits for something else meanwhile.
@@ -128,7 +128,7 @@ class communicator {
     virtual pending do_exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on,
                                 statement const& mine) = 0;
     virtual std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, deadline until) = 0;
-    virtual void do_abort(std::string_view reason, world_rank culprit) noexcept = 0;
+    virtual void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept = 0;
 
     world_rank rank_;
     evenkeel::topology topology_;
