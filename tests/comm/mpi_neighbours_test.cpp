@@ -12,6 +12,9 @@
 
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <evenkeel/comm/mpi.hpp>
 
@@ -21,6 +24,38 @@
 
 namespace evenkeel::test::mpi_neighbours_test {
 namespace {
+
+/// Memory that this process reads and no other one can, whatever it may do otherwise.
+class secret_memory {
+  public:
+    explicit secret_memory(std::size_t bytes) : size_{bytes} {
+#ifdef SYS_memfd_secret
+        auto const file = static_cast<int>(syscall(SYS_memfd_secret, 0));
+        if (file < 0) {
+            return;
+        }
+        if (ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+            void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+            data_ = at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
+        }
+        close(file);
+#endif
+    }
+    secret_memory(secret_memory const&) = delete;
+    secret_memory& operator=(secret_memory const&) = delete;
+    ~secret_memory() {
+        if (data_ != nullptr) {
+            munmap(data_, size_);
+        }
+    }
+
+    /// Nothing where the system has no such memory.
+    [[nodiscard]] std::span<std::byte> bytes() const { return {data_, data_ == nullptr ? 0 : size_}; }
+
+  private:
+    std::size_t size_;
+    std::byte* data_ = nullptr;
+};
 
 /// The first two processes, as neighbours.
 class mpi_neighbours : public testing::Test {
@@ -203,10 +238,31 @@ TEST_F(mpi_neighbours, are_none_where_one_of_both_does_not_want_it) {
 
 TEST_F(mpi_neighbours, exchange_messages_that_are_as_long_as_the_longest_of_each_kind) {
     auto const world = comm::make_mpi(pair->get());
-    for (std::size_t const bytes : {1u, 4'095u, 4'096u, 4'097u, 16'383u, 16'384u, 16'385u, 262'144u, 262'145u}) {
+    for (std::size_t const bytes : {1u, 4'095u, 4'096u, 4'097u, 16'383u, 16'384u, 16'385u, 262'144u, 262'145u,
+                                    1'048'575u, 1'048'576u, 1'048'577u}) {
         mailbox box{*world, [&](std::size_t from, std::size_t) { return bytes + from; }, bytes};
         box.exchange(*world).wait(patience);
         box.expect_everything();
+    }
+}
+
+TEST_F(mpi_neighbours, send_what_the_other_cannot_read) {
+    auto const world = comm::make_mpi(pair->get());
+    for (std::size_t const size : {20'000u, 3'000'001u}) {
+        secret_memory const secret{size};
+        if (secret.bytes().empty()) {
+            GTEST_SKIP() << "no memfd_secret";
+        }
+        std::ranges::copy(payload(static_cast<std::size_t>(self), size), secret.bytes().begin());
+        auto const peer = to_id<world_rank>(static_cast<std::size_t>(other));
+        auto arrived = untouched_bytes(size);
+        std::array const sends{comm::outgoing{peer, secret.bytes()}};
+        std::array const receives{comm::incoming{peer, arrived}};
+        for (int round = 0; round < 3; ++round) {
+            std::ranges::fill(arrived, std::byte{0});
+            world->exchange(sends, receives).wait(patience);
+            EXPECT_TRUE(arrived == payload(static_cast<std::size_t>(other), size));
+        }
     }
 }
 
@@ -238,10 +294,44 @@ TEST_F(mpi_neighbours, exchange_more_than_the_rings_hold_while_nobody_looks) {
     }
 }
 
+TEST_F(mpi_neighbours, exchange_more_than_is_shown_at_a_time) {
+    auto const world = comm::make_mpi(pair->get());
+    std::vector<mailbox> boxes;
+    for (std::size_t round = 0; round < 25; ++round) {
+        boxes.emplace_back(
+            *world, [](std::size_t, std::size_t) { return 1'000'000u; }, round);
+    }
+    for (int times = 0; times < 2; ++times) {
+        std::vector<comm::pending> exchanges;
+        for (auto const& box : boxes) {
+            exchanges.push_back(box.exchange(*world));
+        }
+        for (auto& exchange : exchanges) {
+            exchange.wait(patience);
+        }
+        for (auto const& box : boxes) {
+            box.expect_everything();
+        }
+    }
+}
+
+TEST_F(mpi_neighbours, show_each_other_memory) {
+    meet();
+    ASSERT_GT(all->shown().size(), 1'000u);
+    std::ranges::copy(payload(static_cast<std::size_t>(self), 1'000), all->shown().end() - 1'000);
+    meet();
+    auto const seen = all->shown_by(other);
+    EXPECT_EQ(seen.size(), all->shown().size());
+    EXPECT_TRUE(std::ranges::equal(seen.last(1'000), payload(static_cast<std::size_t>(other), 1'000)));
+    meet();
+}
+
 TEST_F(mpi_neighbours, do_not_report_what_a_sender_has_given_up) {
-    for (std::size_t round = 0; round < 20; ++round) {
+    for (std::size_t round = 0; round < 40; ++round) {
         auto const world = comm::make_mpi(pair->get());
-        mailbox box{*world, [](std::size_t from, std::size_t) { return from == 0 ? 2'000'000u : 0u; }, round};
+        // Out of what the sender shows, and out of its own memory.
+        std::size_t const bytes = round % 2 == 0 ? 900'000 : 2'000'000;
+        mailbox box{*world, [bytes](std::size_t from, std::size_t) { return from == 0 ? bytes : 0; }, round};
         if (self == 0) {
             {
                 auto given_up = box.exchange(*world);

@@ -22,8 +22,10 @@ namespace {
 /// Short enough to be sent without the receiver's help, which a process that ends at once does not wait for.
 constexpr std::size_t longest_fault = 2048;
 
-/// What a rank has told in more bytes, in a large gathering, is given back.
+/// Every operation has room for what a rank has told in so many bytes. What takes more, as in a large gathering, is
+/// lent memory from a shelf, on which so many bytes are kept.
 constexpr std::size_t most_kept_bytes = std::size_t{1} << 16U;
+constexpr std::size_t most_shelved_bytes = std::size_t{64} << 20U;
 
 std::string text_of(fault const& fault) { return (fault.operation + '\0' + fault.reason).substr(0, longest_fault); }
 
@@ -77,7 +79,7 @@ std::shared_ptr<operation> hub::join(std::shared_ptr<part> part, std::uint64_t n
     auto label = label_of(*part, number, about, bytes.size());
     label.identity = identity;
     make_room_for(label);
-    bool const last = here->arrivals.accept(label, bytes);
+    bool const last = accept_arrival(*here, label, bytes);
     if (about == subject::exchange) {
         ship_with_early_messages(part, here, label, here->arrivals.of_rank[label.from].bytes);
     } else {
@@ -109,11 +111,8 @@ void hub::have_operations_for(std::size_t parts) {
 /// Room for what any rank has told so far: which operation is next in which memory depends on who is ahead.
 void hub::fit(operation& spare) {
     for (std::size_t rank = 0; rank < size(); ++rank) {
-        auto& bytes = spare.arrivals.of_rank[rank].bytes;
-        if (bytes.capacity() > most_kept_bytes) {
-            bytes = {};
-        }
-        bytes.reserve(most_bytes_of_[rank]);
+        take_back(spare.arrivals.of_rank[rank]);
+        spare.arrivals.of_rank[rank].bytes.reserve(most_bytes_of_[rank]);
     }
 }
 
@@ -134,6 +133,50 @@ void hub::make_room_for(label const& label) {
         }
     }
     most = room;
+}
+
+bool hub::accept_arrival(operation& here, label const& label, std::span<std::byte const> piece) {
+    lend_room(here, label);
+    return here.arrivals.accept(label, piece);
+}
+
+void hub::lend_room(operation& here, label const& label) {
+    auto& told = here.arrivals.of_rank[label.from];
+    if (label.total <= most_kept_bytes || told.came) {
+        return;
+    }
+    // The smallest that is large enough, else new memory; then twice as much, for a rank may be ahead next time.
+    auto best = large_.end();
+    for (auto one = large_.begin(); one != large_.end(); ++one) {
+        if (one->capacity() >= label.total && (best == large_.end() || one->capacity() < best->capacity())) {
+            best = one;
+        }
+    }
+    told.own = std::exchange(told.bytes, {});
+    if (best != large_.end()) {
+        large_bytes_ -= best->capacity();
+        std::swap(*best, large_.back());
+        told.bytes = std::move(large_.back());
+        large_.pop_back();
+        return;
+    }
+    large_.reserve(2 * operations_kept_ * size());
+    told.bytes.reserve(label.total);
+    if (label.total <= most_shelved_bytes - large_bytes_) {
+        large_.emplace_back().reserve(label.total);
+        large_bytes_ += large_.back().capacity();
+    }
+}
+
+void hub::take_back(contribution& told) {
+    if (told.bytes.capacity() <= most_kept_bytes) {
+        return;
+    }
+    auto lent = std::exchange(told.bytes, std::exchange(told.own, {}));
+    if (lent.capacity() <= most_shelved_bytes - large_bytes_) {
+        large_bytes_ += lent.capacity();
+        large_.push_back(std::move(lent));
+    }
 }
 
 std::shared_ptr<operation> hub::find(std::uint64_t number) const noexcept {
@@ -166,6 +209,10 @@ std::shared_ptr<part> hub::next_part(world_rank rank, std::string_view operation
     auto const free = std::ranges::find_if(parts_, [](auto const& one) { return one.use_count() == 1; });
     auto const next = free != parts_.end() ? *free : std::make_shared<part>();
     next->begin_again(rank, operation);
+    if (free == parts_.end()) {
+        next->shipments.reserve(others_.size() + 1);
+        next->staged.reserve(lease_ ? others_.size() : 0);
+    }
     if (free == parts_.end() && parts_.size() < most_kept) {
         parts_.push_back(next);
     }
@@ -202,10 +249,30 @@ std::size_t hub::position_here(world_rank rank) const {
     return static_cast<std::size_t>(std::ranges::lower_bound(ranks_here_, rank) - ranks_here_.begin());
 }
 
-void hub::ship(shipment shipment) {
-    auto const made = std::make_shared<mpi::shipment>(std::move(shipment));
-    made->sender->shipments.push_back(made);
-    process_->ship(made);
+std::shared_ptr<shipment> hub::new_shipment(std::shared_ptr<part> const& sender, label const& label, int process) {
+    std::shared_ptr<shipment> made;
+    for (std::size_t looked = 0; looked < shipments_.size() && made == nullptr; ++looked) {
+        auto const& one = shipments_[next_shipment_];
+        next_shipment_ = (next_shipment_ + 1) % shipments_.size();
+        made = one.use_count() == 1 ? one : nullptr;
+    }
+    if (made == nullptr) {
+        // Twice as many as so far: how many are on their way at a time differs from step to step.
+        next_shipment_ = shipments_.size();
+        shipments_.resize(std::max<std::size_t>(2 * shipments_.size(), 16));
+        std::for_each(shipments_.begin() + static_cast<std::ptrdiff_t>(next_shipment_), shipments_.end(),
+                      [](auto& one) { one = std::make_shared<shipment>(); });
+        made = shipments_[next_shipment_];
+    }
+    auto own = std::move(made->own);
+    *made = {.of = this, .sender = sender, .what = label, .bytes = {}, .owner = {}, .process = process, .own = {}};
+    made->own = std::move(own);
+    return made;
+}
+
+void hub::ship(std::shared_ptr<shipment> const& shipment) {
+    shipment->sender->shipments.push_back(shipment);
+    process_->ship(shipment);
 }
 
 void hub::ship_to_all(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner, label const& label,
@@ -215,7 +282,10 @@ void hub::ship_to_all(std::shared_ptr<part> const& sender, std::shared_ptr<opera
             copy_bytes(bytes, {room, bytes.size()});
             process_->send_room(other);
         } else {
-            ship({.of = this, .sender = sender, .what = label, .bytes = bytes, .owner = owner, .process = other});
+            auto const made = new_shipment(sender, label, other);
+            made->bytes = bytes;
+            made->owner = owner;
+            ship(made);
         }
     }
 }
@@ -253,12 +323,17 @@ void hub::write_early_messages(part const& sender, int other, std::span<std::byt
         if (process_of_[to_index(message.peer)] != other || (!offered && !is_early(message))) {
             continue;
         }
+        auto const staged = std::ranges::lower_bound(sender.staged, message.peer, {}, &staged_message::to);
+        bool const is_staged = staged != sender.staged.end() && staged->to == message.peer;
         early_label const before{.to = static_cast<std::uint32_t>(to_index(message.peer)),
-                                 .offered = offered ? 1U : 0U,
+                                 .by = is_staged ? early_label::way::staged
+                                       : offered ? early_label::way::offered
+                                                 : early_label::way::enclosed,
                                  .bytes = message.bytes.size()};
         write(std::as_bytes(std::span{&before, 1}));
         if (offered) {
-            offer const where{.address = reinterpret_cast<std::uint64_t>(message.bytes.data()), .until = *lease_};
+            offer const where{.address = is_staged ? staged->at : reinterpret_cast<std::uint64_t>(message.bytes.data()),
+                              .until = *lease_};
             write(std::as_bytes(std::span{&where, 1}));
         } else {
             write(message.bytes);
@@ -266,13 +341,30 @@ void hub::write_early_messages(part const& sender, int other, std::span<std::byt
     }
 }
 
-void hub::ship_with_early_messages(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner,
-                                   label const& label, std::span<std::byte const> stated) {
-    for (auto const& message : sender->sends) {
-        if (is_offered(message)) {
-            sender->untaken.push_back(message.peer);
+void hub::stage(part& sender) {
+    for (auto const& message : sender.sends) {
+        if (!is_offered(message)) {
+            continue;
+        }
+        sender.untaken.push_back(message.peer);
+        if (message.bytes.size() <= most_staged_bytes) {
+            if (auto const at = process_->stage(message.bytes)) {
+                sender.staged.push_back({message.peer, *at});
+            }
         }
     }
+}
+
+void hub::unstage(part& sender) noexcept {
+    for (auto const& one : sender.staged) {
+        process_->unstage(one.at);
+    }
+    sender.staged.clear();
+}
+
+void hub::ship_with_early_messages(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner,
+                                   label const& label, std::span<std::byte const> stated) {
+    stage(*sender);
     for (int const other : others_) {
         auto const bytes = bytes_with_early_messages(*sender, other);
         auto what = label;
@@ -282,15 +374,16 @@ void hub::ship_with_early_messages(std::shared_ptr<part> const& sender, std::sha
             process_->send_room(other);
             continue;
         }
-        shipment shipment{
-            .of = this, .sender = sender, .what = what, .bytes = stated, .owner = owner, .process = other};
+        auto const made = new_shipment(sender, what, other);
         if (bytes > stated.size()) {
-            auto const all = std::make_shared<std::vector<std::byte>>(bytes);
-            write_early_messages(*sender, other, stated, all->data());
-            shipment.bytes = *all;
-            shipment.owner = all;
+            made->own.resize(bytes);
+            write_early_messages(*sender, other, stated, made->own.data());
+            made->bytes = made->own;
+        } else {
+            made->bytes = stated;
+            made->owner = owner;
         }
-        ship(std::move(shipment));
+        ship(made);
     }
 }
 
@@ -306,12 +399,13 @@ bool hub::accept_early_messages(operation const& here, std::uint64_t number, wor
         if (room == nullptr) {
             return false;
         }
-        if (before.offered != 0) {
+        if (before.by != early_label::way::enclosed) {
             fetch one{.of = this,
                       .number = number,
                       .receiver = part,
                       .from = from,
                       .process = process_of_[to_index(from)],
+                      .staged = before.by == early_label::way::staged,
                       .source = {},
                       .target = room->bytes};
             std::memcpy(&one.source, rest.data(), sizeof one.source);
@@ -338,14 +432,29 @@ void hub::end_fetch(fetch const& ended) {
     }
 }
 
-void hub::accept_taking(label const& label) {
+void hub::ask_for(fetch const& unread) {
+    auto label = label_of(*unread.receiver, unread.number, subject::wanted, 0);
+    label.to = static_cast<std::uint32_t>(to_index(unread.from));
+    process_->announce(unread.process, label, {}, true);
+}
+
+std::shared_ptr<part> hub::accept_answer(label const& label) {
     auto const here = find(label.number);
     auto const part = here == nullptr ? nullptr : here->parts[position_here(to_id<world_rank>(label.to))];
-    if (part != nullptr) {
-        std::erase(part->untaken, to_id<world_rank>(label.from));
-        if (part->untaken.empty()) {
-            part->changed.notify_all();
-        }
+    if (part == nullptr || std::erase(part->untaken, to_id<world_rank>(label.from)) == 0) {
+        return nullptr;
+    }
+    if (part->untaken.empty()) {
+        unstage(*part);
+        part->changed.notify_all();
+    }
+    return part;
+}
+
+void hub::accept_wish(label const& label) {
+    if (auto const part = accept_answer(label)) {
+        auto const who = to_id<world_rank>(label.from);
+        begin_message(part, label.number, *std::ranges::lower_bound(part->sends, who, {}, &outgoing::peer));
     }
 }
 
@@ -401,7 +510,7 @@ void hub::deliver(label const& label, std::span<std::byte const> piece) {
         case subject::gather:
         case subject::exchange:
             make_room_for(label);
-            if (auto const here = operation_at(label.number); here->arrivals.accept(label, piece)) {
+            if (auto const here = operation_at(label.number); accept_arrival(*here, label, piece)) {
                 all_have_come(here, label.number);
             }
             break;
@@ -412,7 +521,8 @@ void hub::deliver(label const& label, std::span<std::byte const> piece) {
             }
             break;
         case subject::message: accept_message(label, piece); break;
-        case subject::taken: accept_taking(label); break;
+        case subject::taken: static_cast<void>(accept_answer(label)); break;
+        case subject::wanted: accept_wish(label); break;
         case subject::fault: fail_locked(fault_in(label, piece), false); break;
         case subject::farewell: break;
     }
@@ -446,6 +556,7 @@ void hub::all_have_come(std::shared_ptr<operation> const& here, std::uint64_t nu
         if (here->objection) {
             part->missing_in_all = 0;
             part->untaken.clear();
+            unstage(*part);
         } else {
             begin_messages(part, number);
         }
@@ -463,15 +574,16 @@ void hub::begin_messages(std::shared_ptr<part> const& part, std::uint64_t number
         if (early && process_of_[to_index(message.peer)] != process_->self()) {
             continue;
         }
-        auto label = label_of(*part, number, subject::message, message.bytes.size());
-        label.to = static_cast<std::uint32_t>(to_index(message.peer));
-        ship({.of = this,
-              .sender = part,
-              .what = label,
-              .bytes = message.bytes,
-              .owner = {},
-              .process = process_of_[to_index(message.peer)]});
+        begin_message(part, number, message);
     }
+}
+
+void hub::begin_message(std::shared_ptr<part> const& part, std::uint64_t number, outgoing const& message) {
+    auto label = label_of(*part, number, subject::message, message.bytes.size());
+    label.to = static_cast<std::uint32_t>(to_index(message.peer));
+    auto const made = new_shipment(part, label, process_of_[to_index(message.peer)]);
+    made->bytes = message.bytes;
+    ship(made);
 }
 
 void hub::begin_details(std::shared_ptr<operation> const& here, std::uint64_t number) {
@@ -500,8 +612,8 @@ void hub::accept_message(label const& label, std::span<std::byte const> piece) {
     }
 }
 
-void hub::fail_because_of(world_rank culprit, std::string_view operation, world_rank rank, std::string_view did,
-                          std::string_view reason) noexcept {
+void hub::fail_because_of(std::optional<world_rank> culprit, std::string_view operation, world_rank rank,
+                          std::string_view did, std::string_view reason) noexcept {
     fault fault{.operation = {}, .peer = culprit, .reason = {}};
     try {
         fault.operation = operation;
@@ -551,6 +663,8 @@ void hub::fail_locked(fault fault, bool tell) noexcept {
         for (auto const& part : operation->parts) {
             if (part != nullptr) {
                 --process_->under_way;
+                part->shipments.clear();
+                unstage(*part);
                 part->changed.notify_all();
             }
         }

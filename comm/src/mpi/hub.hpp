@@ -56,8 +56,8 @@ class hub : public std::enable_shared_from_this<hub> {
         fail_because_of(rank, operation, rank, did, {});
     }
     /// Likewise, but the errors name `culprit`. @param reason  What stands after `did`.
-    void fail_because_of(world_rank culprit, std::string_view operation, world_rank rank, std::string_view did,
-                         std::string_view reason) noexcept;
+    void fail_because_of(std::optional<world_rank> culprit, std::string_view operation, world_rank rank,
+                         std::string_view did, std::string_view reason) noexcept;
     /// @throws comm::error  the fault, as seen by `rank`, if there is one.
     void require_alive(world_rank rank) const;
     /// Likewise, after a look at what has come.
@@ -71,6 +71,8 @@ class hub : public std::enable_shared_from_this<hub> {
 
     void deliver(label const& label, std::span<std::byte const> piece);
     void end_fetch(fetch const& ended);
+    /// The system does not let this process read there: the sender is asked to send it.
+    void ask_for(fetch const& unread);
     void adopt(std::shared_ptr<hub> const& child);
     /// MPI itself complains, about `culprit` if that is a process.
     void fail_because_of_mpi(int culprit, char const* reason) noexcept;
@@ -84,12 +86,18 @@ class hub : public std::enable_shared_from_this<hub> {
     void have_operations_for(std::size_t parts);
     void fit(operation& spare);
     void make_room_for(label const& label);
+    [[nodiscard]] bool accept_arrival(operation& here, label const& label, std::span<std::byte const> piece);
+    void lend_room(operation& here, label const& label);
+    void take_back(contribution& told);
     [[nodiscard]] std::shared_ptr<operation> find(std::uint64_t number) const noexcept;
     [[nodiscard]] std::shared_ptr<operation> operation_at(std::uint64_t number);
     [[nodiscard]] label label_of(part const& from, std::uint64_t number, subject about, std::uint64_t total) const;
     [[nodiscard]] std::vector<world_rank> ranks_on(int process) const;
     [[nodiscard]] std::size_t position_here(world_rank rank) const;
-    void ship(shipment shipment);
+    /// A shipment for all that is still to be said about it, in memory that is used again.
+    [[nodiscard]] std::shared_ptr<shipment> new_shipment(std::shared_ptr<part> const& sender, label const& label,
+                                                         int process);
+    void ship(std::shared_ptr<shipment> const& shipment);
     void ship_to_all(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner, label const& label,
                      std::span<std::byte const> bytes);
     void ship_with_early_messages(std::shared_ptr<part> const& sender, std::shared_ptr<operation> const& owner,
@@ -97,11 +105,16 @@ class hub : public std::enable_shared_from_this<hub> {
     [[nodiscard]] bool is_early(outgoing const& message) const;
     [[nodiscard]] bool is_offered(outgoing const& message) const;
     std::size_t bytes_with_early_messages(part const& sender, int other) const;
+    void stage(part& sender);
+    void unstage(part& sender) noexcept;
     void write_early_messages(part const& sender, int other, std::span<std::byte const> stated, std::byte* at) const;
     [[nodiscard]] bool accept_early_messages(operation const& here, std::uint64_t number, world_rank from);
-    void accept_taking(label const& label);
+    /// The rank that has or has not fetched what `label.to` has offered it. @return the part of that one, if it waits
+    [[nodiscard]] std::shared_ptr<part> accept_answer(label const& label);
+    void accept_wish(label const& label);
     void all_have_come(std::shared_ptr<operation> const& here, std::uint64_t number);
     void begin_messages(std::shared_ptr<part> const& part, std::uint64_t number);
+    void begin_message(std::shared_ptr<part> const& part, std::uint64_t number, outgoing const& message);
     void begin_details(std::shared_ptr<operation> const& here, std::uint64_t number);
     void accept_message(label const& label, std::span<std::byte const> piece);
     [[nodiscard]] std::size_t lacks(operation const& here, part const& part) const;
@@ -122,6 +135,10 @@ class hub : public std::enable_shared_from_this<hub> {
     std::vector<std::uint64_t> most_bytes_of_;            ///< per rank, room for what it has told at most
     std::vector<std::shared_ptr<part>> parts_;            ///< to be used again, where nobody else has one
     std::size_t parts_out_ = 0;                           ///< those that ranks have
+    std::vector<std::shared_ptr<shipment>> shipments_;    ///< likewise to be used again
+    std::size_t next_shipment_ = 0;                       ///< where to look for one
+    std::vector<std::vector<std::byte>> large_;           ///< memory for what is told in many bytes
+    std::size_t large_bytes_ = 0;                         ///< of all of it
     std::optional<fault> fault_;
     std::vector<std::weak_ptr<hub>> children_;
 };

@@ -40,6 +40,9 @@ struct alignas(alignment) parcel_head {
     std::uint64_t bytes = 0;
 };
 
+/// What a process shows its neighbours at a time.
+constexpr std::size_t shown_bytes = std::size_t{16} << 20U;
+
 /// Few processes get rings that hold several exchanges, many rings that fit into memory.
 std::size_t ring_bytes(std::size_t processes) {
     constexpr std::size_t of_all = std::size_t{8} << 20U;
@@ -55,7 +58,8 @@ struct neighbours::ring {
     alignas(alignment) std::atomic<std::uint64_t> other_way;
 };
 
-/// What a process shares with its neighbours: this, one ring per process of the host, and the bytes of the rings.
+/// What a process shares with its neighbours: this, one ring per process of the host, the bytes of the rings, and what
+/// it shows.
 struct neighbours::segment {
     std::uint64_t secret;  ///< by which it is told from any other file
     alignas(alignment) std::atomic<std::uint32_t> arrived;
@@ -194,7 +198,8 @@ neighbours::neighbours(MPI_Comm processes, bool wanted) {
 
     auto const size = ring_bytes(static_cast<std::size_t>(here));
     auto const on_host = static_cast<std::size_t>(here);
-    mapped_ = aligned(sizeof(segment)) + on_host * (sizeof(ring) + size);
+    shown_at_ = aligned(sizeof(segment)) + on_host * (sizeof(ring) + size);
+    mapped_ = shown_at_ + shown_bytes;
     shared_file const file;
     if (wanted && here > 1 && file.resize(mapped_)) {
         if (void* const memory = file.map(mapped_)) {
@@ -340,6 +345,16 @@ void neighbours::send(int, bool) noexcept {}
 void neighbours::announce_other_way(int) noexcept {}
 
 #endif
+
+std::span<std::byte> neighbours::shown() const noexcept {
+    return all_.empty() ? std::span<std::byte>{}
+                        : std::span{reinterpret_cast<std::byte*>(mine_) + shown_at_, shown_bytes};
+}
+
+std::span<std::byte const> neighbours::shown_by(int process) const noexcept {
+    auto const* const its = of_process_[static_cast<std::size_t>(process)]->its;
+    return {reinterpret_cast<std::byte const*>(its) + shown_at_, shown_bytes};
+}
 
 std::uint32_t neighbours::arrived() const noexcept { return mine_ == nullptr ? 0 : mine_->arrived.load(); }
 

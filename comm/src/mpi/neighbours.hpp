@@ -19,8 +19,8 @@ struct lease {
     std::uint32_t generation = 0;
 };
 
-/// The other processes on this host, reached without MPI: short parcels through rings in shared memory, long messages
-/// straight from the memory of their sender. A rank that waits sleeps until what it waits for has come, which costs two
+/// The other processes on this host, reached without MPI: short parcels through rings in shared memory, longer messages
+/// out of shared memory as well, the longest straight from the memory of their sender. A rank that waits sleeps until what it waits for has come, which costs two
 /// switches between processes that share a processor, not two per message.
 ///
 /// MPI lends memory to whoever sends or receives and cannot always take it back. Here the receiver copies, inside a
@@ -66,6 +66,10 @@ class neighbours {
         return taken;
     }
 
+    /// Memory of this process that its neighbours see, and theirs. Nothing but zeros until it is written to.
+    [[nodiscard]] std::span<std::byte> shown() const noexcept;
+    [[nodiscard]] std::span<std::byte const> shown_by(int process) const noexcept;
+
     /// Copies bytes from the memory of a neighbour. @return whether they were all there
     [[nodiscard]] bool read(int process, std::uint64_t address, std::span<std::byte> into) const noexcept;
     /// None if there are too many already.
@@ -92,7 +96,8 @@ class neighbours {
     static void release(neighbour& one, std::size_t bytes) noexcept;
 
     segment* mine_ = nullptr;
-    std::size_t mapped_ = 0;  ///< bytes of each segment
+    std::size_t mapped_ = 0;    ///< bytes of each segment
+    std::size_t shown_at_ = 0;  ///< where they are in it
     std::uint32_t seen_ = 0;
     std::uint32_t generation_ = 0;
     std::vector<std::unique_ptr<neighbour>> all_;

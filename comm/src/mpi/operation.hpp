@@ -34,6 +34,7 @@ struct shipment {
     int process = 0;
     std::uint64_t loaded = 0;    ///< bytes that were handed over
     bool begun = false;          ///< also a shipment of no bytes is one parcel
+    std::vector<std::byte> own;  ///< bytes that are nobody else's; its memory serves later shipments
     std::size_t pieces_out = 0;  ///< pieces handed over that have not left
 
     [[nodiscard]] bool loading() const noexcept { return !begun || loaded < bytes.size(); }
@@ -46,16 +47,28 @@ inline constexpr std::size_t most_early_bytes = 4096;
 /// twice.
 inline constexpr std::size_t most_near_bytes = 16384;
 
+/// A message for a neighbour that is as long as this, or shorter, is copied where the neighbour sees it, if there is
+/// room: many ranks that copy longer ones twice have to share the memory's bandwidth.
+inline constexpr std::size_t most_staged_bytes = std::size_t{1} << 20U;
+
 /// What stands before each such message. A longer one for a neighbour is offered: instead of its bytes stands where
-/// they are in the memory of its sender, and the receiver fetches them when all ranks have agreed.
+/// they are in the memory of its sender, or in what that shows, and the receiver fetches them when all ranks have
+/// agreed.
 struct early_label {
+    enum class way : std::uint32_t { enclosed, offered, staged };
+
     std::uint32_t to = 0;
-    std::uint32_t offered = 0;  ///< 1: it is
+    way by = way::enclosed;
     std::uint64_t bytes = 0;
 };
 struct offer {
-    std::uint64_t address = 0;
+    std::uint64_t address = 0;  ///< or the place in what is shown
     lease until;
+};
+/// A message that a neighbour is to take out of what is shown.
+struct staged_message {
+    world_rank to{};
+    std::size_t at = 0;
 };
 
 /// The rest of an offered message that is on its way into the memory of its receiver.
@@ -65,6 +78,7 @@ struct fetch {
     std::shared_ptr<part> receiver;
     world_rank from{};
     int process = 0;
+    bool staged = false;
     offer source;
     std::span<std::byte> target;
 };
@@ -78,7 +92,8 @@ struct part {
     std::vector<incoming> receives;
     std::vector<std::uint64_t> missing;  ///< per receive, the bytes that have not come
     std::uint64_t missing_in_all = 0;
-    std::vector<world_rank> untaken;  ///< who has not fetched what it was offered
+    std::vector<world_rank> untaken;     ///< who has not fetched what it was offered
+    std::vector<staged_message> staged;  ///< of these, in the order of their receivers
     std::condition_variable changed;
     /// Room for the `transfer` that waits for it, so that none is allocated.
     alignas(std::max_align_t) std::array<std::byte, 112> object{};
@@ -93,6 +108,7 @@ struct part {
         missing.clear();
         missing_in_all = 0;
         untaken.clear();
+        staged.clear();
     }
 
     /// The room for a message; null if there is none of this size.
@@ -124,6 +140,7 @@ struct contribution {
     subject about{};
     std::uint64_t identity = 0;
     std::vector<std::byte> bytes;
+    std::vector<std::byte> own;  ///< its own memory, while `bytes` has lent memory
     std::uint64_t missing = 0;
     bool came = false;
 

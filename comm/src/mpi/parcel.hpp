@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,6 +22,7 @@ enum class subject : std::uint32_t {
     details,   ///< what a rank has called, where the ranks have not called the same
     message,   ///< bytes of one rank for another
     taken,     ///< a rank has read a message out of its sender's memory
+    wanted,    ///< likewise, it cannot, and wants it to be sent
     fault,     ///< the communicator has ended
     farewell,  ///< the last parcel of a process
 };
@@ -67,36 +71,63 @@ class parcel {
     std::size_t size_ = 0;
 };
 
-/// Large parcels, to be used again: memory fresh from the system takes longer to get than to fill.
+/// Parcels to be used again: memory fresh from the system takes longer to get than to fill, and a step like the one
+/// before should get none. In classes of size, each twice as large as the one before.
 class parcel_shelf {
   public:
-    /// @param size  Of the parcels that are kept.
+    /// @param size  Of the largest that are kept.
     explicit parcel_shelf(std::size_t size) : size_{size} {}
 
     [[nodiscard]] parcel take(std::size_t size) {
-        if (size > size_ || size < size_ / 2) {
+        if (size > size_) {
             return parcel{size, size};
         }
-        if (shelved_.empty()) {
-            return parcel{size_, size};
+        auto& [shelved, made] = of_class_[class_of(size)];
+        if (shelved.empty()) {
+            // Twice as many as so far: how many are on their way at a time differs from step to step.
+            auto const capacity = std::min(std::bit_ceil(size), size_);
+            auto const more = std::clamp<std::size_t>(made, 1, most_of(capacity));
+            shelved.reserve(made + more);
+            for (std::size_t number = 0; number < more; ++number) {
+                shelved.push_back(parcel{capacity, size});
+                ++made;
+            }
         }
-        parcel taken = std::move(shelved_.back());
-        shelved_.pop_back();
+        parcel taken = std::move(shelved.back());
+        shelved.pop_back();
         taken.size_ = size;
         return taken;
     }
 
     void put_back(parcel used) {
-        if (used.capacity_ == size_ && shelved_.size() < most_) {
-            shelved_.push_back(std::move(used));
+        if (used.capacity_ == 0 || used.capacity_ > size_) {
+            return;
+        }
+        auto& [shelved, made] = of_class_[class_of(used.capacity_)];
+        if (shelved.size() < most_of(used.capacity_)) {
+            shelved.push_back(std::move(used));
+        } else {
+            --made;
         }
     }
 
   private:
-    static constexpr std::size_t most_ = 32;
+    /// So many of each class are kept, or of so many bytes together.
+    static constexpr std::size_t least_ = 32;
+    static constexpr std::size_t bytes_of_class_ = std::size_t{8} << 20U;
+
+    struct class_of_size {
+        std::vector<parcel> shelved;
+        std::size_t made = 0;
+    };
+
+    static std::size_t most_of(std::size_t capacity) noexcept { return std::max(least_, bytes_of_class_ / capacity); }
+    static std::size_t class_of(std::size_t size) noexcept {
+        return static_cast<std::size_t>(std::bit_width(size - 1));
+    }
 
     std::size_t size_;
-    std::vector<parcel> shelved_;
+    std::array<class_of_size, 65> of_class_;
 };
 
 }  // namespace evenkeel::comm::mpi

@@ -35,6 +35,11 @@ void require_success(int code, char const* call, int process) {
 post::post(MPI_Comm processes, std::size_t piece_bytes) : processes_{processes}, shelf_{sizeof(label) + piece_bytes} {
     require_success(MPI_Comm_rank(processes_, &self_), "MPI_Comm_rank");
     require_success(MPI_Comm_size(processes_, &count_), "MPI_Comm_size");
+    constexpr std::size_t usual = 64;
+    requests_.reserve(usual);
+    underway_.reserve(usual);
+    finished_.reserve(usual);
+    statuses_.reserve(usual);
 }
 
 post::~post() {

@@ -32,6 +32,7 @@ constexpr unsigned impatient = 200;
 process::process(MPI_Comm processes, std::size_t piece_bytes, bool meet)
     : post_{processes, piece_bytes},
       neighbours_{processes, meet},
+      staging_{neighbours_.shown()},
       piece_bytes_{piece_bytes},
       // Where processes share processors, who asks keeps the others from answering.
       patience_{neighbours_.count() >= std::thread::hardware_concurrency() ? 3 : impatient} {}
@@ -74,6 +75,9 @@ std::shared_ptr<hub> process::root(topology const& nodes) {
     // A dispatcher has two threads that wait, its owner's and its own, and three exchanges under way.
     constexpr std::size_t usual = 4;
     sleeping_.reserve(usual * ranks_here);
+    loading_.reserve(2 * usual * ranks_here);
+    news_.arrived.reserve(2 * usual * ranks_here);
+    news_.sent.reserve(2 * usual * ranks_here);
     fetches_.reserve(usual * ranks_here * neighbours_.count());
     std::vector<int> process_of(nodes.size().value);
     for (std::size_t rank = 0; rank < process_of.size(); ++rank) {
@@ -201,6 +205,18 @@ void process::deliver(std::span<std::byte const> parcel) {
     }
 }
 
+bool process::read(fetch const& one, std::span<std::byte> piece) const noexcept {
+    if (!one.staged) {
+        return neighbours_.read(one.process, one.source.address, piece);
+    }
+    auto const shown = neighbours_.shown_by(one.process);
+    if (one.source.address > shown.size() || piece.size() > shown.size() - one.source.address) {
+        return false;
+    }
+    copy_bytes(shown.subspan(one.source.address, piece.size()), piece);
+    return true;
+}
+
 bool process::fetch_on() {
     if (fetches_over_ == fetches_.size()) {
         return false;
@@ -208,7 +224,7 @@ bool process::fetch_on() {
     // A piece at a time, so that other things happen in between.
     auto& one = fetches_[fetches_over_];
     auto const piece = one.target.first(std::min(fetch_bytes, one.target.size()));
-    bool const there = neighbours_.read(one.process, one.source.address, piece);
+    bool const there = read(one, piece);
     one.source.address += piece.size();
     one.target = one.target.subspan(piece.size());
     if (there && !one.target.empty()) {
@@ -218,9 +234,9 @@ bool process::fetch_on() {
     if (++fetches_over_ == fetches_.size()) {
         forget_fetches();
     }
-    // Otherwise the message never comes: its sender is gone, or has told or will tell what is wrong.
-    if (there && neighbours_.is_open(ended.process, ended.source.until)) {
-        ended.of->end_fetch(ended);
+    // Otherwise the message never comes: its sender has told or will tell what is wrong.
+    if (neighbours_.is_open(ended.process, ended.source.until)) {
+        there ? ended.of->end_fetch(ended) : ended.of->ask_for(ended);
     }
     return true;
 }
@@ -228,8 +244,11 @@ bool process::fetch_on() {
 void process::left(shipment& shipment) {
     --shipment.pieces_out;
     if (!shipment.loading() && shipment.pieces_out == 0) {
-        std::erase_if(shipment.sender->shipments, [&](auto const& one) { return one.get() == &shipment; });
-        shipment.sender->changed.notify_all();
+        // What it held may serve others.
+        auto const sender = std::exchange(shipment.sender, nullptr);
+        shipment.owner = nullptr;
+        std::erase_if(sender->shipments, [&](auto const& one) { return one.get() == &shipment; });
+        sender->changed.notify_all();
     }
 }
 

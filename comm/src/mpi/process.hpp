@@ -20,6 +20,7 @@
 #include "neighbours.hpp"
 #include "operation.hpp"
 #include "post.hpp"
+#include "staging.hpp"
 
 namespace evenkeel::comm::mpi {
 
@@ -58,6 +59,9 @@ class process : public std::enable_shared_from_this<process> {
 
     /// Whether `other` can fetch what is offered to it.
     [[nodiscard]] bool is_neighbour(int other) const noexcept { return neighbours_.has(other); }
+    /// Where the neighbours see a copy of `message`; none if there is no room for it.
+    [[nodiscard]] std::optional<std::size_t> stage(std::span<std::byte const> message) { return staging_.add(message); }
+    void unstage(std::size_t at) noexcept { staging_.remove(at); }
     /// Room for a parcel to a neighbour, with its label on it; null if there is none.
     [[nodiscard]] std::byte* room_for(int other, label const& label, std::size_t bytes) noexcept;
     void send_room(int other) noexcept { neighbours_.send(other, false); }
@@ -87,6 +91,7 @@ class process : public std::enable_shared_from_this<process> {
     void deliver(std::span<std::byte const> parcel);
     [[nodiscard]] bool needs_mpi() const noexcept;
     bool fetch_on();
+    [[nodiscard]] bool read(fetch const& one, std::span<std::byte> piece) const noexcept;
     void forget_fetches() noexcept;
     [[nodiscard]] bool closed() const noexcept;
     void left(shipment& shipment);
@@ -97,6 +102,7 @@ class process : public std::enable_shared_from_this<process> {
 
     post post_;
     neighbours neighbours_;
+    staging staging_;
     std::size_t piece_bytes_;
     unsigned patience_;           ///< how often to look before it sleeps
     bool several_ranks_ = false;  ///< here, so that they wake each other

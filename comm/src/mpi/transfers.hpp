@@ -25,7 +25,7 @@ namespace evenkeel::comm::mpi {
 /// One message per pair of ranks. Every rank tells all others that it has come, what it states and a hash of its
 /// messages, and short messages right behind these. Only when all agree are those put in their places, and do the
 /// longer ones leave, in pieces, each of which is copied to its place when it comes. A neighbour on the same host is
-/// told where they are instead, and fetches them.
+/// told where they, or copies of them, are instead, and fetches them.
 [[nodiscard]] pending exchange(std::shared_ptr<hub> hub, std::uint64_t number, world_rank rank,
                                std::span<outgoing const> sends, std::span<incoming const> receives,
                                statement const& mine);
