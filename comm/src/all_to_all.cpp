@@ -135,9 +135,7 @@ class local_part {
         if (device_ == nullptr) {
             copy_pieces(leaving_pieces, source_of, target_of, true);
         } else {
-            std::vector<local_copy> copies;
-            add_copies(copies, leaving_pieces, source_of, target_of, true);
-            device_->copy(copies, on_);
+            device_->pack(runs_of(leaving_pieces, source_of), sent.data(), on_);
         }
         for (std::size_t m = 0; m < wire.sends.size(); ++m) {
             sends_.push_back(
@@ -164,8 +162,8 @@ class local_part {
         }
         std::vector<local_copy> copies;
         add_copies(copies, kept_, source_of, target_of);
-        add_copies(copies, arriving_, received, target_of);
         device_->copy(copies, on_);
+        device_->unpack(runs_of(arriving_, target_of), received_.data(), on_);
     }
 
   private:

@@ -27,6 +27,9 @@ class copier {
     [[nodiscard]] virtual std::shared_ptr<std::byte> take(std::size_t bytes, stream on) = 0;
     /// Puts all copies on `on`, as one batch. Ranges do not overlap.
     virtual void copy(std::span<local_copy const> copies, stream on) = 0;
+    /// Puts all runs one behind the other into `dense`, on `on`, or from there to where they belong.
+    virtual void pack(std::span<scattered_run const> runs, std::byte* dense, stream on) = 0;
+    virtual void unpack(std::span<scattered_run const> runs, std::byte* dense, stream on) = 0;
     /// A stream for those whose caller has none, and a wait for all that is on it.
     [[nodiscard]] virtual stream own_stream() = 0;
     virtual void finish_own_stream() = 0;

@@ -20,6 +20,12 @@ struct local_copy {
     std::size_t bytes = 0;
 };
 
+/// Bytes that lie anywhere, one run of several that follow each other in a message; without an address, a gap in it.
+struct scattered_run {
+    std::byte const* at = nullptr;  ///< what runs are written to is the caller's writable memory, seen likewise
+    std::size_t bytes = 0;
+};
+
 /// So much that none of it is still in a cache when it is needed next.
 inline constexpr std::uint64_t beyond_caches = std::uint64_t{32} << 20U;
 /// Shorter copies have too few whole lines for a detour.

@@ -47,16 +47,31 @@ struct piece {
 
 /// Adds the copy of each piece from its `first` place in `source_of(piece)` to its `second` place in
 /// `target_of(piece)`.
-///
-/// @param backwards  From `second` to `first`.
 template <class Source, class Target>
-void add_copies(std::vector<local_copy>& copies, std::span<piece const> pieces, Source source_of, Target target_of,
-                bool backwards = false) {
+void add_copies(std::vector<local_copy>& copies, std::span<piece const> pieces, Source source_of, Target target_of) {
     for (auto const& one : pieces) {
-        auto const source = source_of(one).subspan(backwards ? one.second : one.first, one.bytes);
-        auto const target = target_of(one).subspan(backwards ? one.first : one.second, one.bytes);
+        auto const source = source_of(one).subspan(one.first, one.bytes);
+        auto const target = target_of(one).subspan(one.second, one.bytes);
         copies.push_back({source.data(), target.data(), source.size()});
     }
+}
+
+/// The pieces as they follow each other at their `first` places, each at its `second` one in `buffer_of(piece)`.
+///
+/// @param pieces  Ascending in `first`, as `pieces_of` gives them.
+template <class Buffer>
+[[nodiscard]] std::vector<scattered_run> runs_of(std::span<piece const> pieces, Buffer buffer_of) {
+    std::vector<scattered_run> runs;
+    runs.reserve(pieces.size());
+    std::uint64_t at = 0;
+    for (auto const& one : pieces) {
+        if (one.first > at) {
+            runs.push_back({nullptr, one.first - at});
+        }
+        runs.push_back({buffer_of(one).subspan(one.second, one.bytes).data(), one.bytes});
+        at = one.first + one.bytes;
+    }
+    return runs;
 }
 
 /// Copies each piece from its `first` place in `source_of(piece)` to its `second` place in `target_of(piece)`.

@@ -15,6 +15,7 @@
 
 #include <evenkeel/comm/all_to_all.hpp>
 #include <evenkeel/comm/hierarchy.hpp>
+#include <evenkeel/comm/lengths.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/rearrange/pair_traffic.hpp>
 #include <evenkeel/rearrange/rearrangement.hpp>
@@ -209,6 +210,19 @@ TYPED_TEST(device_memory_on, may_be_on_one_rank_what_is_host_memory_on_another) 
             all_to_all(world, five_items(), goods.on_host().moving()).wait(patience);
             goods.on_host().expect_arrived();
         }
+    });
+}
+
+TYPED_TEST(device_memory_on, may_hold_the_lengths_that_ranks_tell_each_other) {
+    this->run(3, [](comm::communicator& world) {
+        std::vector<std::uint64_t> const drawn[] = {{1, 10, 2, 20}, {}, {3, 30}};
+        auto const& mine = drawn[to_index(world.rank())];
+        device_bytes const there{std::as_bytes(std::span{mine})};
+        auto const* const first = reinterpret_cast<std::uint64_t const*>(there.get().data());
+        auto const all = comm::all_gather_lengths(world, {first, mine.size()}, 2, patience);
+        EXPECT_THAT(all.counts, testing::ElementsAre(2, 0, 1));
+        EXPECT_THAT(all[0], testing::ElementsAre(1, 2, 3));
+        EXPECT_THAT(all[1], testing::ElementsAre(10, 20, 30));
     });
 }
 

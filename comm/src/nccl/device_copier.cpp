@@ -14,6 +14,12 @@ namespace {
 
 cudaStream_t handle_of(stream on) { return static_cast<cudaStream_t>(on.handle); }
 
+/// As CUDA aligns memory, so that each part of a piece of it is as good as one of its own.
+constexpr std::size_t whole(std::size_t bytes) {
+    constexpr std::size_t alignment = 256;
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
 }  // namespace
 
 template <class Call>
@@ -80,8 +86,7 @@ void device_copier::copy(std::span<local_copy const> copies, stream on) {
         if (count == 0) {
             return;
         }
-        constexpr std::size_t alignment = 256;
-        std::size_t const described = (count * sizeof(device_copy) + alignment - 1) / alignment * alignment;
+        std::size_t const described = whole(count * sizeof(device_copy));
         std::size_t scratch = 0;
         require(copy_batch(nullptr, count, nullptr, scratch, handle_of(on)), "cub::DeviceMemcpy::Batched");
         auto& there = find(there_, growing_buffer::where::device, described + scratch);
@@ -93,6 +98,39 @@ void device_copier::copy(std::span<local_copy const> copies, stream on) {
             copy_batch(reinterpret_cast<device_copy const*>(memory), count, memory + described, scratch, handle_of(on)),
             "cub::DeviceMemcpy::Batched");
         there.free.record(handle_of(on));
+    });
+}
+
+void device_copier::move_runs(packing way, std::span<scattered_run const> runs, std::byte* dense, stream on) {
+    if (runs.empty()) {
+        return;
+    }
+    checked([&] {
+        auto const over = handle_of(on);
+        auto& here = find(here_, growing_buffer::where::host, runs.size_bytes());
+        auto* const listed = reinterpret_cast<scattered_run*>(here.memory.of_size(runs.size_bytes()));
+        std::ranges::copy(runs, listed);
+
+        std::size_t scan_scratch = 0;
+        std::size_t copy_scratch = 0;
+        require(scan_runs(nullptr, runs.size(), nullptr, nullptr, scan_scratch, over), "cub::DeviceScan::ExclusiveSum");
+        require(copy_runs(way, nullptr, nullptr, runs.size(), nullptr, nullptr, copy_scratch, over),
+                "cub::DeviceMemcpy::Batched");
+        std::size_t const described = whole(runs.size_bytes());
+        std::size_t const placed = whole(runs.size() * sizeof(std::uint64_t));
+        std::size_t const needed = described + placed + std::max(scan_scratch, copy_scratch);
+        auto& there = find(there_, growing_buffer::where::device, needed);
+        auto* const memory = there.memory.of_size(needed);
+        auto* const list = reinterpret_cast<scattered_run const*>(memory);
+        auto* const offsets = reinterpret_cast<std::uint64_t*>(memory + described);
+        auto* const scratch = memory + described + placed;
+
+        require(cudaMemcpyAsync(memory, listed, runs.size_bytes(), cudaMemcpyDefault, over), "cudaMemcpyAsync");
+        here.free.record(over);
+        require(scan_runs(list, runs.size(), offsets, scratch, scan_scratch, over), "cub::DeviceScan::ExclusiveSum");
+        require(copy_runs(way, list, offsets, runs.size(), dense, scratch, copy_scratch, over),
+                "cub::DeviceMemcpy::Batched");
+        there.free.record(over);
     });
 }
 

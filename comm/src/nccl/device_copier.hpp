@@ -24,6 +24,12 @@ class device_copier final : public copier, public std::enable_shared_from_this<d
     [[nodiscard]] bool reaches(void const* address) const override;
     [[nodiscard]] std::shared_ptr<std::byte> take(std::size_t bytes, stream on) override;
     void copy(std::span<local_copy const> copies, stream on) override;
+    void pack(std::span<scattered_run const> runs, std::byte* dense, stream on) override {
+        move_runs(packing::pack, runs, dense, on);
+    }
+    void unpack(std::span<scattered_run const> runs, std::byte* dense, stream on) override {
+        move_runs(packing::unpack, runs, dense, on);
+    }
     [[nodiscard]] stream own_stream() override;
     void finish_own_stream() override;
 
@@ -38,6 +44,7 @@ class device_copier final : public copier, public std::enable_shared_from_this<d
     };
     using shelf = std::vector<std::unique_ptr<block>>;
 
+    void move_runs(packing way, std::span<scattered_run const> runs, std::byte* dense, stream on);
     [[nodiscard]] static block& find(shelf& from, growing_buffer::where place, std::size_t bytes);
     /// @throws comm::error  if `call` throws a `failure`.
     template <class Call>

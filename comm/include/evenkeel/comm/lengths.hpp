@@ -34,7 +34,8 @@ struct gathered_lengths {
 ///
 /// 8 bytes per sample and phase; one all-gather for the counts, one for the lengths. Every rank must call it.
 ///
-/// @param mine    Sample after sample, each with one length per phase.
+/// @param mine    Sample after sample, each with one length per phase. May lie on the device, where the communicator is
+///                one of devices.
 /// @param phases  The same on every rank, at least 1.
 /// @throws std::invalid_argument  on the rank whose `mine` is no whole number of samples; the others get a
 /// @throws comm::error            that names it; likewise for ranks that differ in `phases`.
