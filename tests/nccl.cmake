@@ -7,7 +7,7 @@ if(NOT CUDAToolkit_FOUND OR NOT NCCL_FOUND)
 endif()
 file(GLOB nccl_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/comm/src/nccl/*.cpp")
 add_executable(evenkeel_nccl_tests ${nccl_sources} support/nccl_double.cpp support/batch_copy_twin.cpp
-    comm/nccl_sequence_test.cpp comm/nccl_memory_test.cpp
+    comm/nccl_sequence_test.cpp comm/nccl_memory_test.cpp comm/nccl_dispatcher_test.cpp
     comm/communicator_exchange_test.cpp comm/communicator_faults_test.cpp
     comm/communicator_gather_test.cpp comm/communicator_split_test.cpp comm/pending_test.cpp comm/all_to_all_test.cpp
     comm/hierarchy_test.cpp comm/lengths_test.cpp comm/agreement_test.cpp)
@@ -40,7 +40,7 @@ if(TARGET evenkeel::comm_nccl)
     target_include_directories(evenkeel_device_pack PRIVATE "${PROJECT_SOURCE_DIR}/comm/src")
     # The tests of comm on one GPU, its ranks threads that share it.
     add_executable(evenkeel_device_tests device/main.cpp
-        comm/nccl_memory_test.cpp comm/communicator_exchange_test.cpp comm/communicator_faults_test.cpp
+        comm/nccl_memory_test.cpp comm/nccl_dispatcher_test.cpp comm/communicator_exchange_test.cpp comm/communicator_faults_test.cpp
         comm/communicator_gather_test.cpp comm/communicator_split_test.cpp comm/pending_test.cpp
         comm/all_to_all_test.cpp comm/hierarchy_test.cpp)
     target_compile_definitions(evenkeel_device_tests PRIVATE EVENKEEL_TEST_DEVICE)

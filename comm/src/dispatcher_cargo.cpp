@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/errors.hpp>
@@ -15,17 +16,10 @@ namespace evenkeel::comm {
 
 namespace {
 
-/// Messages begin on a line of the cache, for wide copies.
-constexpr std::size_t line = 64;
+/// Messages begin on a line of the cache, of a processor or of a device, for wide copies.
+constexpr std::size_t line = 128;
 
 constexpr std::size_t whole_lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
-
-void copy(std::byte const* source, std::byte* target, std::size_t bytes) noexcept {
-    // Without bytes there may be no buffer.
-    if (bytes > 0) {
-        std::memcpy(target, source, bytes);
-    }
-}
 
 }  // namespace
 
@@ -57,6 +51,18 @@ void cargo::clear(world_rank self) noexcept {
     inbound_.clear();
     kept_.clear();
     leave_out();
+    leave_device();
+}
+
+void cargo::lie_on(std::shared_ptr<copier> device, stream on) noexcept {
+    device_ = std::move(device);
+    on_ = on;
+}
+
+void cargo::leave_device() noexcept {
+    device_ = nullptr;
+    sent_there_ = nullptr;
+    received_there_ = nullptr;
 }
 
 void cargo::leave_out() noexcept {
@@ -155,9 +161,17 @@ std::uint64_t cargo::bytes_of(moved_item const& one, bool leaves) const noexcept
     return bytes;
 }
 
+std::span<std::byte> cargo::memory_for(bool leaves, std::size_t bytes) {
+    if (device_ == nullptr) {
+        return (leaves ? sent_ : received_).take(bytes);
+    }
+    auto& there = leaves ? sent_there_ : received_there_;
+    there = device_->take(bytes, on_);
+    return {there.get(), bytes};
+}
+
 template <class Message>
-void cargo::list_messages(std::span<moved_item const> items, bool leaves, growing_bytes& memory,
-                          std::vector<Message>& messages) {
+void cargo::list_messages(std::span<moved_item const> items, bool leaves, std::vector<Message>& messages) {
     auto const for_each_peer = [&](auto const& visit) {
         for (std::size_t first = 0; first < items.size();) {
             std::size_t last = first;
@@ -177,7 +191,7 @@ void cargo::list_messages(std::span<moved_item const> items, bool leaves, growin
         ++count;
         total = checked_add(total, whole_lines(bytes), "dispatcher: the size of an exchange");
     });
-    auto const room = memory.take(total);
+    auto const room = memory_for(leaves, total);
     std::size_t at = 0;
     messages.clear();
     make_room(messages, count);
@@ -187,55 +201,32 @@ void cargo::list_messages(std::span<moved_item const> items, bool leaves, growin
     });
 }
 
-void cargo::pack() {
-    std::ranges::sort(outbound_);
-    std::ranges::sort(inbound_);
-    list_messages(std::span<moved_item const>{inbound_}, false, received_, receives_);
-    list_messages(std::span<moved_item const>{outbound_}, true, sent_, sends_);
-    // The memory was taken just now, and is as long.
-    auto* target = sent_.take(0).data();
+template <class Use, class Gap>
+void cargo::for_each_run(bool leaves, Use use, Gap gap) const {
+    auto const& items = leaves ? outbound_ : inbound_;
     std::size_t in_message = 0;
-    for (std::size_t number = 0; number < outbound_.size(); ++number) {
-        auto const& one = outbound_[number];
-        if (number > 0 && one.peer != outbound_[number - 1].peer) {
-            target += whole_lines(in_message);
+    for (std::size_t number = 0; number < items.size(); ++number) {
+        auto const& one = items[number];
+        if (number > 0 && one.peer != items[number - 1].peer) {
+            gap(whole_lines(in_message) - in_message);
             in_message = 0;
         }
         for (std::size_t f = moves_[one.move].first_field; f < moves_[one.move].last_field; ++f) {
             auto const& field = fields_[f];
-            auto const* rows = first_rows_.data() + field.first_source_row;
+            auto const* rows = first_rows_.data() + (leaves ? field.first_source_row : field.first_target_row);
             std::size_t const bytes = (rows[one.position + 1] - rows[one.position]) * field.what.row_bytes;
-            std::size_t const plane = rows[leaving(one.move).size()] * field.what.row_bytes;
+            std::size_t const in_all = (leaves ? leaving(one.move) : arriving(one.move)).size();
+            std::size_t const plane = rows[in_all] * field.what.row_bytes;
             for (std::size_t p = 0; p < field.what.planes && bytes > 0; ++p) {
-                copy(field.what.source.data() + p * plane + rows[one.position] * field.what.row_bytes,
-                     target + in_message, bytes);
+                use(field.what, p * plane + rows[one.position] * field.what.row_bytes, bytes);
                 in_message += bytes;
             }
         }
     }
 }
 
-void cargo::unpack() {
-    auto const* source = received_.take(0).data();
-    std::size_t in_message = 0;
-    for (std::size_t number = 0; number < inbound_.size(); ++number) {
-        auto const& one = inbound_[number];
-        if (number > 0 && one.peer != inbound_[number - 1].peer) {
-            source += whole_lines(in_message);
-            in_message = 0;
-        }
-        for (std::size_t f = moves_[one.move].first_field; f < moves_[one.move].last_field; ++f) {
-            auto const& field = fields_[f];
-            auto const* rows = first_rows_.data() + field.first_target_row;
-            std::size_t const bytes = (rows[one.position + 1] - rows[one.position]) * field.what.row_bytes;
-            std::size_t const plane = rows[arriving(one.move).size()] * field.what.row_bytes;
-            for (std::size_t p = 0; p < field.what.planes && bytes > 0; ++p) {
-                copy(source + in_message,
-                     field.what.target.data() + p * plane + rows[one.position] * field.what.row_bytes, bytes);
-                in_message += bytes;
-            }
-        }
-    }
+template <class Use>
+void cargo::for_each_kept(Use use) const {
     for (auto const& one : kept_) {
         for (std::size_t f = moves_[one.move].first_field; f < moves_[one.move].last_field; ++f) {
             auto const& field = fields_[f];
@@ -245,11 +236,68 @@ void cargo::unpack() {
             std::size_t const source_plane = before[leaving(one.move).size()] * field.what.row_bytes;
             std::size_t const target_plane = after[arriving(one.move).size()] * field.what.row_bytes;
             for (std::size_t p = 0; p < field.what.planes && bytes > 0; ++p) {
-                copy(field.what.source.data() + p * source_plane + before[one.before] * field.what.row_bytes,
-                     field.what.target.data() + p * target_plane + after[one.after] * field.what.row_bytes, bytes);
+                use(field.what, p * source_plane + before[one.before] * field.what.row_bytes,
+                    p * target_plane + after[one.after] * field.what.row_bytes, bytes);
             }
         }
     }
+}
+
+void cargo::list_runs(bool leaves) {
+    runs_.clear();
+    for_each_run(
+        leaves,
+        [&](cargo_field const& field, std::size_t offset, std::size_t bytes) {
+            runs_.push_back({(leaves ? field.source.data() : field.target.data()) + offset, bytes});
+        },
+        [&](std::size_t bytes) {
+            runs_.push_back({nullptr, bytes});
+        });
+}
+
+void cargo::pack() {
+    std::ranges::sort(outbound_);
+    std::ranges::sort(inbound_);
+    list_messages(std::span<moved_item const>{inbound_}, false, receives_);
+    list_messages(std::span<moved_item const>{outbound_}, true, sends_);
+    if (device_ != nullptr) {
+        list_runs(true);
+        device_->pack(runs_, sent_there_.get(), on_);
+        return;
+    }
+    // The memory was taken just now, and is as long.
+    auto* target = sent_.take(0).data();
+    for_each_run(
+        true,
+        [&](cargo_field const& field, std::size_t offset, std::size_t bytes) {
+            std::memcpy(target, field.source.data() + offset, bytes);
+            target += bytes;
+        },
+        [&](std::size_t bytes) { target += bytes; });
+}
+
+void cargo::unpack() {
+    if (device_ != nullptr) {
+        list_runs(false);
+        device_->unpack(runs_, received_there_.get(), on_);
+        copies_.clear();
+        for_each_kept([&](cargo_field const& field, std::size_t before, std::size_t after, std::size_t bytes) {
+            copies_.push_back({field.source.data() + before, field.target.data() + after, bytes});
+        });
+        device_->copy(copies_, on_);
+        return;
+    }
+    auto const* source = received_.take(0).data();
+    for_each_run(
+        false,
+        [&](cargo_field const& field, std::size_t offset, std::size_t bytes) {
+            std::memcpy(field.target.data() + offset, source, bytes);
+            source += bytes;
+        },
+        [&](std::size_t bytes) { source += bytes; });
+    for_each_kept([](cargo_field const& field, std::size_t before, std::size_t after, std::size_t bytes) {
+        std::memcpy(field.target.data() + after, field.source.data() + before, bytes);
+    });
 }
 
 std::uint64_t cargo::bytes_sent() const noexcept {

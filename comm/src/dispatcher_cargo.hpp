@@ -14,6 +14,8 @@
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/topology.hpp>
 
+#include "copier.hpp"
+
 namespace evenkeel::comm {
 
 /// Bytes without a value, of which there are only ever more: some more than asked for, as the next step may need a few.
@@ -59,6 +61,8 @@ struct cargo_field {
 class cargo {
   public:
     void clear(world_rank self) noexcept;
+    /// What is packed lies on `device`, and so do sources and targets; the copies are put on `on`. Until `clear`.
+    void lie_on(std::shared_ptr<copier> device, stream on) noexcept;
     /// The fields added from here on travel from one layout to the other, which outlive the cargo's use.
     ///
     /// @param only  Of this micro-batch alone, which is the same in both.
@@ -75,6 +79,8 @@ class cargo {
     void pack();
     /// Sends and receives nothing.
     void leave_out() noexcept;
+    /// Its memory on a device may serve others, once the stream is through with it.
+    void leave_device() noexcept;
     [[nodiscard]] std::span<outgoing const> sends() const noexcept { return sends_; }
     [[nodiscard]] std::span<incoming const> receives() const noexcept { return receives_; }
     /// Fills the targets, with what has arrived and what stays.
@@ -125,8 +131,17 @@ class cargo {
     [[nodiscard]] std::span<local_item const> arriving(std::size_t move) const noexcept;
     [[nodiscard]] std::uint64_t bytes_of(moved_item const& one, bool leaves) const noexcept;
     template <class Message>
-    void list_messages(std::span<moved_item const> items, bool leaves, growing_bytes& memory,
-                       std::vector<Message>& messages);
+    void list_messages(std::span<moved_item const> items, bool leaves, std::vector<Message>& messages);
+    [[nodiscard]] std::span<std::byte> memory_for(bool leaves, std::size_t bytes);
+    /// Calls `use(field, offset, bytes)` for each plane of each field of each item, as they follow each other in the
+    /// messages: where it lies in the buffer of the field. And `gap(bytes)` for what is between two messages.
+    template <class Use, class Gap>
+    void for_each_run(bool leaves, Use use, Gap gap) const;
+    /// Calls `use(field, before, after, bytes)` likewise for what stays: where it lies in either buffer.
+    template <class Use>
+    void for_each_kept(Use use) const;
+    /// Of the runs in the messages.
+    void list_runs(bool leaves);
 
     world_rank self_{};
     std::vector<movement> moves_;
@@ -140,6 +155,12 @@ class cargo {
     std::vector<kept_item> kept_;
     growing_bytes sent_;
     growing_bytes received_;
+    std::shared_ptr<copier> device_;  ///< null: all is on the host
+    stream on_;
+    std::shared_ptr<std::byte> sent_there_;
+    std::shared_ptr<std::byte> received_there_;
+    std::vector<scattered_run> runs_;
+    std::vector<local_copy> copies_;
     std::vector<outgoing> sends_;
     std::vector<incoming> receives_;
 };

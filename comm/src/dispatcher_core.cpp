@@ -29,6 +29,7 @@ constexpr int eager_looks = 20;
 struct step_is_given_up : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
+constexpr auto dropped = "a prepared step was dropped without a wait";
 
 double seconds_since(deadline::clock::time_point start) {
     return std::chrono::duration<double>{deadline::clock::now() - start}.count();
@@ -130,9 +131,17 @@ dispatcher_core::dispatcher_core(communicator& world, std::vector<phase> phases,
     }
     job_ = fingerprint_of(phases_, options_, world.topology());
     auto const key = static_cast<std::uint32_t>(to_index(world.rank()));
+    auto& outputs = options_.outputs != nullptr ? *std::exchange(options_.outputs, nullptr) : world;
+    if (outputs.rank() != world.rank() || outputs.topology() != world.topology()) {
+        throw_invalid(
+            "dispatcher", "options.outputs",
+            "rank " + std::to_string(to_index(outputs.rank())) + " of " + std::to_string(outputs.size().value),
+            "rank " + std::to_string(key) + " of the same " + std::to_string(world.size().value));
+    }
     raw_ = world.split(0, key, until);
-    forward_ = world.split(0, key, until);
-    backward_ = world.split(0, key, until);
+    forward_ = outputs.split(0, key, until);
+    backward_ = outputs.split(0, key, until);
+    outputs_on_device_ = outputs.device_copier() != nullptr;
     // A rank that fails from here on ends them all, and must not do so where another one is about to have them.
     world.barrier().wait(until);
     for (auto& slot : slots_) {
@@ -140,7 +149,13 @@ dispatcher_core::dispatcher_core(communicator& world, std::vector<phase> phases,
     }
 }
 
-dispatcher_core::~dispatcher_core() { stop(); }
+dispatcher_core::~dispatcher_core() {
+    stop();
+    if (outputs_on_device_ && end_ != nullptr) {
+        tell(*forward_, end_);
+        tell(*backward_, end_);
+    }
+}
 
 void dispatcher_core::start() {
     if (options_.overlap) {
@@ -261,8 +276,12 @@ void dispatcher_core::wait(dispatcher_slot& slot, deadline until) {
             // The operation under way knows best who did not come.
             ++expired_;
             to_thread_.notify_all();
-            to_callers_.wait(lock, over);
+            to_callers_.wait(lock, [&] { return over() || in_callback_; });
             --expired_;
+            if (!over()) {
+                abandon(lock, std::make_exception_ptr(error{"prepare", raw_->rank(), std::nullopt,
+                                                            "the deadline passed before a callback returned"}));
+            }
         }
         --waiting_;
         if (slot.at == dispatcher_slot::stage::failed) {
@@ -281,11 +300,15 @@ void dispatcher_core::give_up(dispatcher_slot& slot) noexcept {
         if (options_.overlap) {
             dropped_ = true;
             to_thread_.notify_all();
-            to_callers_.wait(lock, [&] { return slot.at != dispatcher_slot::stage::queued; });
+            auto const over = [&] { return slot.at != dispatcher_slot::stage::queued; };
+            to_callers_.wait(lock, [&] { return over() || in_callback_; });
+            if (!over()) {
+                abandon(lock, std::make_exception_ptr(step_is_given_up{dropped}));
+            }
         } else {
             // Nothing has begun, but the steps of the ranks would no longer be the same ones.
             lock.unlock();
-            fail(std::make_exception_ptr(step_is_given_up{"a prepared step was dropped without a wait"}), false);
+            fail(std::make_exception_ptr(step_is_given_up{dropped}), false);
             lock.lock();
         }
     }
@@ -342,22 +365,31 @@ void dispatcher_core::process_next(deadline until) noexcept {
     to_callers_.notify_all();
 }
 
+void dispatcher_core::tell(communicator& others, std::exception_ptr const& fault) noexcept {
+    try {
+        std::rethrow_exception(fault);
+    } catch (error const& caught) {
+        others.abort(caught.reason(), caught.peer());
+    } catch (std::exception const& caught) {
+        others.abort(caught.what());
+    } catch (...) {
+        others.abort("an exception that is no std::exception");
+    }
+}
+
+std::exception_ptr dispatcher_core::end() {
+    std::lock_guard const lock{mutex_};
+    return end_;
+}
+
 void dispatcher_core::fail(std::exception_ptr fault, bool told) noexcept {
     if (!told) {
         // Each by itself: what communicators inherit from the one they were split from names no rank.
-        auto const abort = [&](std::string_view reason, std::optional<world_rank> culprit) {
-            for (auto* const one : {raw_.get(), forward_.get(), backward_.get()}) {
-                one->abort(reason, culprit);
-            }
-        };
-        try {
-            std::rethrow_exception(fault);
-        } catch (error const& caught) {
-            abort(caught.reason(), caught.peer());
-        } catch (std::exception const& caught) {
-            abort(caught.what(), {});
-        } catch (...) {
-            abort("an exception that is no std::exception", {});
+        tell(*raw_, fault);
+        if (!outputs_on_device_) {
+            // Else whoever moves outputs does, for it alone may call those.
+            tell(*forward_, fault);
+            tell(*backward_, fault);
         }
     }
     {
@@ -376,6 +408,39 @@ void dispatcher_core::fail(std::exception_ptr fault, bool told) noexcept {
     to_callers_.notify_all();
 }
 
+void dispatcher_core::abandon(std::unique_lock<std::mutex>& lock, std::exception_ptr fault) noexcept {
+    abandoned_ = true;
+    lock.unlock();
+    fail(std::move(fault), false);
+    lock.lock();
+    for (auto& slot : slots_) {
+        slot.at = slot.at == dispatcher_slot::stage::queued ? dispatcher_slot::stage::failed : slot.at;
+    }
+}
+
+template <class Callback>
+void dispatcher_core::call_back(Callback callback) {
+    auto const is_in = [&](bool inside) {
+        std::lock_guard const lock{mutex_};
+        in_callback_ = inside && options_.overlap;
+        return abandoned_;
+    };
+    is_in(true);
+    to_callers_.notify_all();
+    std::exception_ptr thrown;
+    try {
+        callback();
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    if (is_in(false)) {
+        throw step_is_given_up{"a callback returned too late"};
+    }
+    if (thrown != nullptr) {
+        std::rethrow_exception(thrown);
+    }
+}
+
 void dispatcher_core::complete(pending& transfer, deadline until) {
     if (!options_.overlap) {
         transfer.wait(until);
@@ -392,8 +457,7 @@ void dispatcher_core::complete(pending& transfer, deadline until) {
                                 [&] { return stopping_ || dropped_ || expired_ > 0; });
         }
         if (stopping_ || dropped_) {
-            throw step_is_given_up{dropped_ ? "a prepared step was dropped without a wait"
-                                            : "the dispatcher was destroyed while it prepared a step"};
+            throw step_is_given_up{dropped_ ? dropped : "the dispatcher was destroyed while it prepared a step"};
         }
         if (expired_ > 0) {
             lock.unlock();
@@ -412,7 +476,8 @@ void dispatcher_core::gather(dispatcher_slot& slot, deadline until) {
         blocks_.resize(checked_multiply(block_words_, ranks, "prepare: the lengths of all ranks"));
         std::ranges::copy(mine.first(std::min(mine.size(), block_words_)), block_.begin());
         if (options_.gather) {
-            options_.gather(std::as_bytes(std::span{block_}), std::as_writable_bytes(std::span{blocks_}));
+            call_back(
+                [&] { options_.gather(std::as_bytes(std::span{block_}), std::as_writable_bytes(std::span{blocks_})); });
         } else {
             auto transfer =
                 raw_->all_gather(std::as_bytes(std::span{block_}), std::as_writable_bytes(std::span{blocks_}));
@@ -515,7 +580,7 @@ void dispatcher_core::make_cargo(dispatcher_slot& slot) {
         if (!options_.allocate) {
             room = slot.memory[number].take(arriving);
         } else if (arriving > 0) {
-            room = options_.allocate(number, arriving);
+            call_back([&] { room = options_.allocate(number, arriving); });
             if (room.size() < arriving) {
                 throw_invalid("prepare", element("allocate", number) + ".size()", room.size(),
                               "room for " + std::to_string(arriving) + " bytes");
@@ -582,6 +647,8 @@ void dispatcher_core::process(dispatcher_slot& slot, deadline until) {
             planned = seconds_since(planning);
             moving = deadline::clock::now();
             make_cargo(slot);
+        } catch (step_is_given_up const&) {
+            throw;  // those who waited have told the others
         } catch (...) {
             slot.refusal = std::current_exception();
             slot.raw.leave_out();

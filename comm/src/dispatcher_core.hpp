@@ -105,6 +105,12 @@ class dispatcher_core {
     [[nodiscard]] output_rows rows_of(dispatcher_slot const& slot, std::size_t encoder,
                                       std::optional<micro_batch_id> micro_batch) const;
 
+    /// Ends `others` for all ranks because of `fault`.
+    static void tell(communicator& others, std::exception_ptr const& fault) noexcept;
+    /// Why outputs no longer move; null: they do.
+    [[nodiscard]] std::exception_ptr end();
+    [[nodiscard]] bool outputs_on_device() const noexcept { return outputs_on_device_; }
+
     /// Nothing is prepared from here on. Unless every rank knows by itself, tells the others and ends all they share;
     /// if they know, nothing is on its way, and steps that are prepared can be brought to their end.
     void fail(std::exception_ptr fault, bool told) noexcept;
@@ -114,6 +120,11 @@ class dispatcher_core {
                          std::optional<micro_batch_id> micro_batch) const;
     [[nodiscard]] dispatcher_slot& take_slot(std::span<step_field const> fields);
     void enqueue(dispatcher_slot& slot);
+    /// Calls one of the caller's callbacks, which may stall: whoever waits then waits no longer than it said.
+    template <class Callback>
+    void call_back(Callback callback);
+    /// The dispatcher's thread is in a callback, and nobody waits for it any more. @param lock  Of the mutex, held.
+    void abandon(std::unique_lock<std::mutex>& lock, std::exception_ptr fault) noexcept;
     void work() noexcept;
     /// One step from lengths to bytes. @throws what went wrong, after the others have been told
     void process(dispatcher_slot& slot, deadline until);
@@ -134,6 +145,7 @@ class dispatcher_core {
     std::unique_ptr<communicator> raw_;
     std::unique_ptr<communicator> forward_;
     std::unique_ptr<communicator> backward_;
+    bool outputs_on_device_ = false;
     std::uint64_t next_number_;
 
     // Of the thread, or of `wait` where there is none.
@@ -153,6 +165,8 @@ class dispatcher_core {
     std::size_t waiting_ = 0;
     std::size_t expired_ = 0;  ///< of those that wait, whose deadline is over
     bool dropped_ = false;
+    bool in_callback_ = false;  ///< the thread is
+    bool abandoned_ = false;    ///< it is to stop when it comes back
     bool stopping_ = false;
     std::thread thread_;
 };

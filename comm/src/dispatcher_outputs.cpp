@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <exception>
+#include <memory>
 #include <new>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include <evenkeel/comm/error.hpp>
@@ -8,6 +12,7 @@
 #include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/fingerprint.hpp>
 
+#include "copier.hpp"
 #include "dispatcher_core.hpp"
 
 namespace evenkeel::comm {
@@ -17,17 +22,23 @@ namespace {
 /// Outputs or gradients on their way, in memory of the slot.
 class moving_outputs final : public transfer {
   public:
+    /// @param finishes  Whose own stream this is on; null where it is on the caller's, or there is none.
     moving_outputs(std::shared_ptr<dispatcher_core> core, dispatcher_slot& slot, output_transfer& memory, pending inner,
-                   std::exception_ptr refusal)
+                   communicator& over, std::exception_ptr refusal, std::shared_ptr<copier> finishes)
         : core_{std::move(core)},
           slot_{slot},
           memory_{memory},
           inner_{std::move(inner)},
-          refusal_{std::move(refusal)} {}
+          over_{over},
+          refusal_{std::move(refusal)},
+          finishes_{std::move(finishes)} {}
 
     bool ready() override {
         if (!done_) {
-            complete([&] { done_ = inner_.ready(); });
+            complete([&] {
+                pass_on_the_end();
+                done_ = inner_.ready();
+            });
         }
         return done_;
     }
@@ -35,6 +46,11 @@ class moving_outputs final : public transfer {
     void wait(deadline until) override {
         if (!done_) {
             complete([&] {
+                constexpr std::chrono::microseconds pause{30};
+                for (; core_->outputs_on_device() && !inner_.ready() && !until.passed();) {
+                    pass_on_the_end();
+                    std::this_thread::sleep_for(pause);
+                }
                 inner_.wait(until);
                 done_ = true;
             });
@@ -67,6 +83,18 @@ class moving_outputs final : public transfer {
         }
         if (done_) {
             memory_.load.unpack();
+            if (finishes_ != nullptr) {
+                finishes_->finish_own_stream();
+            }
+        }
+    }
+
+    /// What the dispatcher's thread cannot, as this is not its communicator.
+    void pass_on_the_end() {
+        if (core_->outputs_on_device()) {
+            if (auto const fault = core_->end()) {
+                dispatcher_core::tell(over_, fault);
+            }
         }
     }
 
@@ -74,15 +102,43 @@ class moving_outputs final : public transfer {
     dispatcher_slot& slot_;
     output_transfer& memory_;
     pending inner_;
+    communicator& over_;
     std::exception_ptr refusal_;
+    std::shared_ptr<copier> finishes_;
     bool done_ = false;
 };
 
 static_assert(sizeof(moving_outputs) <= sizeof(output_transfer::object));
 
+/// The device on which all buffers lie; null where they are on the host.
+std::shared_ptr<copier> device_of(communicator& over, char const* function, std::span<output_field const> fields) {
+    auto device = over.device_copier();
+    if (device == nullptr) {
+        return nullptr;
+    }
+    std::size_t there = 0;
+    std::string here;
+    for (std::size_t number = 0; number < fields.size(); ++number) {
+        auto const look = [&](char const* buffer, std::span<std::byte const> bytes) {
+            if (!bytes.empty() && device->reaches(bytes.data())) {
+                ++there;
+            } else if (!bytes.empty() && here.empty()) {
+                here = element("fields", number) + buffer;
+            }
+        };
+        look(".source", fields[number].source);
+        look(".target", fields[number].target);
+    }
+    if (there > 0 && !here.empty()) {
+        throw_invalid(function, here, "host memory", "device memory, as others of these fields have");
+    }
+    return there > 0 ? device : nullptr;
+}
+
 }  // namespace
 
 void dispatcher_core::release(dispatcher_slot& slot, output_transfer& transfer) noexcept {
+    transfer.load.leave_device();
     std::lock_guard const lock{mutex_};
     transfer.taken = false;
     --slot.users;
@@ -126,12 +182,16 @@ pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dis
     bool const forward = way == direction::forward;
     char const* const name = forward ? "forward" : "backward";
     require_outputs(slot, name, encoder, options.micro_batch);
+    auto& over = forward ? *forward_ : *backward_;
+    if (auto const fault = end()) {
+        if (outputs_on_device_) {
+            tell(over, fault);
+        }
+        std::rethrow_exception(fault);
+    }
     output_transfer* memory = nullptr;
     {
         std::lock_guard const lock{mutex_};
-        if (end_ != nullptr) {
-            std::rethrow_exception(end_);
-        }
         for (auto& one : slot.transfers) {
             memory = memory == nullptr && !one.taken ? &one : memory;
         }
@@ -142,6 +202,8 @@ pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dis
         ++slot.users;
     }
     auto& load = memory->load;
+    auto on = options.on;
+    std::shared_ptr<copier> finishes;
     std::exception_ptr refusal;
     fingerprint statement;
     statement.add(slot.number).add(slot.hash).add(std::uint64_t{encoder}).add(std::uint64_t{fields.size()});
@@ -150,6 +212,13 @@ pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dis
         auto const& at_encoder = slot.plan->phases[encoder].layout;
         auto const& at_llm = slot.units_at_llm[encoder];
         load.clear(raw_->rank());
+        if (auto device = device_of(over, name, fields)) {
+            if (on == stream{}) {
+                on = device->own_stream();
+                finishes = device;
+            }
+            load.lie_on(std::move(device), on);
+        }
         load.add_move(forward ? at_encoder : at_llm, forward ? at_llm : at_encoder, options.micro_batch);
         for (std::size_t number = 0; number < fields.size(); ++number) {
             auto const& field = fields[number];
@@ -175,12 +244,11 @@ pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dis
     }
     auto& moved = forward ? slot.statistics.output_bytes_sent : slot.statistics.gradient_bytes_sent;
     moved += load.bytes_sent();
-    auto& over = forward ? *forward_ : *backward_;
     try {
-        auto inner = over.exchange(load.sends(), load.receives(), options.on,
+        auto inner = over.exchange(load.sends(), load.receives(), on,
                                    {.operation = name, .value = statement.value(), .refused = refusal != nullptr});
-        return pending{std::unique_ptr<transfer>{
-            new (*memory) moving_outputs{std::move(self), slot, *memory, std::move(inner), std::move(refusal)}}};
+        return pending{std::unique_ptr<transfer>{new (*memory) moving_outputs{
+            std::move(self), slot, *memory, std::move(inner), over, std::move(refusal), std::move(finishes)}}};
     } catch (...) {
         release(slot, *memory);
         throw;

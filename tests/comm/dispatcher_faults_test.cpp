@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -298,6 +300,44 @@ TYPED_TEST(dispatcher_fault_on, passes_on_what_the_callers_gather_throws) {
     });
 }
 
+TYPED_TEST(dispatcher_fault_on, waits_no_longer_than_it_was_told_for_a_callback_that_stalls) {
+    this->run(3, [](comm::communicator& world) {
+        for (bool const in_gather : {true, false}) {
+            attempt one{world};
+            std::atomic<bool> stalled = false;
+            std::atomic<bool> over = false;
+            auto const stall = [&] {
+                for (stalled = true; !over;) {
+                    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+                }
+            };
+            if (in_gather) {
+                one.options.gather = [&](std::span<std::byte const>, std::span<std::byte>) { stall(); };
+            } else {
+                one.options.allocate = [&](std::size_t, std::size_t) {
+                    stall();
+                    return std::span<std::byte>{};
+                };
+            }
+            auto dispatch = one.dispatcher();
+            {
+                auto next = one.prepare(dispatch);
+                for (comm::deadline const end = patience; !stalled && !end.passed();) {
+                    std::this_thread::yield();
+                }
+                world.barrier().wait(patience);
+                auto const error = error_of([&] { return next.wait(impatience); });
+                EXPECT_THAT(error.reason(), HasSubstr("the deadline passed before a callback returned"));
+                EXPECT_FALSE(error.can_go_on());
+            }
+            EXPECT_FALSE(dispatch.usable());
+            EXPECT_EQ(error_of([&] { return one.prepare(dispatch); }).operation(), "prepare");
+            over = true;
+        }
+        world.barrier().wait(patience);
+    });
+}
+
 TYPED_TEST(dispatcher_fault_on, refuses_samples_that_do_not_belong_together) {
     this->run(1, [](comm::communicator& world) {
         std::vector<phase> const phases{{.name = "vision", .group = flat_group({1})},
@@ -442,7 +482,10 @@ TYPED_TEST(dispatcher_fault_on, holds_the_deadline_of_each_of_two_threads_that_w
             wait_for_first();
         } else {
             auto after_next = dispatch.prepare(here.samples(), here.fields());
-            std::thread second{[&] { EXPECT_EQ(error_of([&] { return after_next.wait(impatience); }).peer(), odd); }};
+            std::thread second{[&] {
+                EXPECT_THAT(error_of([&] { return after_next.wait(impatience); }).reason(),
+                            HasSubstr("the deadline passed before a callback returned"));
+            }};
             wait_for_first();
             second.join();
         }

@@ -34,9 +34,10 @@ struct use {
 allocations count(comm::communicator& world, std::span<step_samples const> steps, use const& how) {
     auto const phases = omni_phases(world.size());
     auto const gathering = world.split(0, static_cast<std::uint32_t>(to_index(world.rank())), patience);
-    std::vector<std::byte> const outputs(1 << 18);
-    std::vector<std::byte> arriving(1 << 18);
-    std::vector<std::vector<std::byte>> rooms(8, std::vector<std::byte>(1 << 18));
+    constexpr std::size_t enough = std::size_t{1} << 21U;
+    std::vector<std::byte> const outputs(enough);
+    std::vector<std::byte> arriving(enough);
+    std::vector<std::vector<std::byte>> rooms(8, std::vector<std::byte>(enough));
     allocations result;
     result.here.reserve(steps.size());
     result.on_thread.reserve(4 * steps.size());
@@ -104,24 +105,34 @@ void expect_nothing_from(std::size_t first, allocations const& counted) {
 void on_threads(rank_body const& body) { threads::run(uniform_topology(world_size{3}, node_size{3}), body); }
 
 template <class Backend>
-class dispatcher_memory_on : public on_ranks<Backend> {};
+class dispatcher_memory_on : public on_ranks<Backend> {
+  protected:
+    void SetUp() override {
+#ifdef EVENKEEL_TEST_MPI
+        if (std::is_same_v<Backend, mpi> && mpi_processes() < 3) {
+            GTEST_SKIP() << "what ranks of one process hand each other takes memory";
+        }
+        if (std::is_same_v<Backend, mpi> && !mpi_neighbours_meet) {
+            GTEST_SKIP() << "what travels by MPI takes memory";
+        }
+#endif
+    }
+};
 TYPED_TEST_SUITE(dispatcher_memory_on, backends, backend_name);
 
 TYPED_TEST(dispatcher_memory_on, allocates_nothing_from_the_third_step_of_one_size_on) {
-#ifdef EVENKEEL_TEST_MPI
-    if (std::is_same_v<TypeParam, mpi> && mpi_processes() < 3) {
-        GTEST_SKIP() << "what ranks of one process hand each other takes memory";
-    }
-    if (std::is_same_v<TypeParam, mpi> && !mpi_neighbours_meet) {
-        GTEST_SKIP() << "what travels by MPI takes memory";
-    }
-#endif
     for (use const how : {use{}, use{.overlap = false}, use{.own_memory = false}}) {
         SCOPED_TRACE(how.overlap ? "overlap" : "no overlap");
         this->run(3, [how](comm::communicator& world) {
             expect_nothing_from(2, count(world, std::vector(7, omni_samples(1, {6, 0, 9})), how));
         });
     }
+}
+
+TYPED_TEST(dispatcher_memory_on, allocates_nothing_either_where_lengths_fill_more_than_a_parcel) {
+    this->run(3, [](comm::communicator& world) {
+        expect_nothing_from(2, count(world, std::vector(6, omni_samples(1, {2'600, 0, 2'400})), {}));
+    });
 }
 
 TEST(dispatcher_memory, takes_nothing_more_for_steps_whose_like_it_has_seen) {

@@ -22,7 +22,9 @@ namespace evenkeel::comm {
 
 /// How a dispatcher works. All but the callbacks is the same on every rank.
 ///
-/// Callbacks are called on the dispatcher's thread, `log` on that of the caller; what they throw surfaces on `wait`.
+/// Callbacks are called on the dispatcher's thread, `log` on that of the caller; what they throw surfaces on `wait`,
+/// and so does one that has not returned by the deadline. Its return is what the dispatcher's destructor still waits
+/// for. Without overlap they run within `wait`, which lasts as long as they do.
 struct dispatcher_options {
     orchestrate_options plan = {};
 
@@ -35,6 +37,10 @@ struct dispatcher_options {
     /// Gathers `mine.size()` bytes of every rank into `all`, in order of rank: for trainers that have a cheap way for
     /// small messages, such as Gloo. Default: over the communicator.
     std::function<void(std::span<std::byte const> mine, std::span<std::byte> all)> gather = {};
+
+    /// The same ranks over a backend of devices, such as NCCL: then outputs and gradients move over it, in device
+    /// memory and on the caller's stream. It is only split. Default: they move over the communicator, on the host.
+    communicator* outputs = nullptr;
 
     /// Gives room for what arrives of a field, such as from a tensor; lives as long as the step. Default: buffers of
     /// the dispatcher's own, which only grow.
@@ -64,14 +70,15 @@ struct dispatcher_options {
 /// communicator of their own, so operations have one order on every rank, whatever the timing.
 ///
 /// At most two steps exist at a time: the one that computes and the next. Nothing is thrown out of the thread: what
-/// goes wrong surfaces on `wait`, on every rank, and from then on in `prepare`. The step that computes can still be brought
-/// to its end where ranks merely disagreed or one was refused, else its transfers fail as well. One object per rank, used by one thread
-/// at a time; steps may be used by others. Over MPI, a trainer that calls MPI itself needs `MPI_THREAD_MULTIPLE`.
+/// goes wrong surfaces on `wait`, on every rank, and from then on in `prepare`. The step that computes can still be
+/// brought to its end where ranks merely disagreed or one was refused, else its transfers fail as well. One object per
+/// rank, used by one thread at a time; steps may be used by others. Over MPI, a trainer that calls MPI itself needs
+/// `MPI_THREAD_MULTIPLE`.
 class dispatcher {
   public:
-    /// Collective over `world`, which is only used here; blocks. The LLM is the last of `phases`.
+    /// Collective over `world`, which is one of the host and only used here; blocks. The LLM is the last of `phases`.
     ///
-    /// @throws std::invalid_argument  if there is no phase.
+    /// @throws std::invalid_argument  if there is no phase, or `options.outputs` is of other ranks.
     /// @throws comm::error            as `communicator::split`.
     dispatcher(communicator& world, std::vector<phase> phases, deadline until, dispatcher_options options = {});
     dispatcher(dispatcher&&) noexcept;

@@ -59,7 +59,8 @@ struct step_field {
     std::uint64_t planes = 1;
 };
 
-/// A tensor that an encoder has put out, or its gradient: one row for each token that the LLM takes in.
+/// A tensor that an encoder has put out, or its gradient: one row for each token that the LLM takes in. On the host, or
+/// all fields of a transfer on a device, with `dispatcher_options::outputs`.
 struct output_field {
     std::string_view name;
     std::span<std::byte const> source;  ///< this rank's units, in the order of the layout that they leave
@@ -73,6 +74,7 @@ struct output_field {
 struct output_options {
     /// One micro-batch alone, as the LLM is about to run it; its units lie together in the buffers. Default: all.
     std::optional<micro_batch_id> micro_batch = {};
+    /// Sources are read when what is on it before is complete; what is put there after `wait` finds the targets filled.
     stream on = {};
 };
 
