@@ -21,7 +21,7 @@ void set_devices(int count);
 /// Lets the stream of a handle count as being captured.
 void set_capturing(void* stream, bool capturing);
 
-/// How many functions have been put on streams: the batches of copies, which the host twin makes of them.
+/// How many functions have been put on streams: the scans and batches of copies, which the host twin makes of them.
 [[nodiscard]] long batches();
 
 /// Whether of what is longer than 128 KiB only the first and the last 64 KiB are moved: for more bytes than there is
