@@ -223,6 +223,28 @@ TEST(balance, proves_which_sums_tiles_with_a_quadratic_cost_can_make) {
     EXPECT_GE(raised, 3u);
 }
 
+TEST(balance, proves_which_sums_a_few_tiles_on_a_node_can_make) {
+    std::size_t exact = 0;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        auto const [lengths, ranks] = test::tiled_batch(seed, 8, 8);
+        auto const model = attention_cost{.linear = 24'576, .quadratic = 1};
+        auto const gap = balance(lengths, ranks, model).quality.gap();
+        EXPECT_LE(gap, 3e-3) << "seed " << seed;
+        exact += gap == 0 ? 1U : 0U;
+    }
+    EXPECT_GE(exact, 4u);
+}
+
+TEST(balance, shares_out_which_ranks_have_one_more_of_a_few_heavy_images) {
+    // Four ranks have six heavy images; with three of the lighter ones each, no more than that is possible.
+    std::vector<std::uint64_t> lengths(2560, 1000);
+    std::fill_n(lengths.begin(), 324, 16'264);
+    std::fill_n(lengths.begin(), 12, 16'200);
+    auto const even = balance(lengths, rank_count{64}, attention_cost{.linear = 0, .quadratic = 1});
+    EXPECT_EQ(even.quality.max_load, 3u * (16'264u * 16'264u + 16'200u * 16'200u));
+    EXPECT_EQ(even.quality.gap(), 0);
+}
+
 TEST(balance, tells_documents_of_equal_length_but_different_cost_apart) {
     // 1024 tokens in one document or in two: the same number, but attention looks at each document alone.
     auto const model = attention_cost{.linear = 1, .quadratic = 1};

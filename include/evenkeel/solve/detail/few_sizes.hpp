@@ -110,7 +110,7 @@ class few_sizes {
     }
 
   private:
-    static constexpr std::size_t fewest_items = 256;
+    static constexpr std::size_t fewest_items = 32;
     static constexpr std::uint64_t most_load = std::uint64_t{1} << 15;
 
     /// The items of a pattern, as far as there are some left.
