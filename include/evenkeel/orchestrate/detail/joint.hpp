@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/detail/amounts.hpp>
 #include <evenkeel/orchestrate/detail/cargo_step.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
+#include <evenkeel/orchestrate/detail/output_anchors.hpp>
 #include <evenkeel/orchestrate/detail/phase_planner.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
 #include <evenkeel/orchestrate/detail/rank_assessor.hpp>
@@ -47,7 +47,6 @@ class joint_choice {
             }
         }
         anchors_.resize(problem.samples.size());
-        held_.resize(problem.samples.size());
     }
 
     /// Decides one micro-batch of the samples given, in ascending order.
@@ -58,15 +57,15 @@ class joint_choice {
             gather_units(problem, samples, encoder, encoder == order_.front());
             plan(problem, options, encoder, chosen[encoder]);
             tell(options, encoder);
-            follow(problem, samples, encoder, chosen[encoder].rank_of);
+            anchors_.follow(problem, views_[encoder], samples, encoder, chosen[encoder].rank_of);
         }
         gather_samples(problem, samples);
         plan(problem, options, problem.encoders(), chosen.back());
         auto const plan_again = [&](auto const& for_each_text) {
             start_from_home(problem, samples);
-            for_each_text([&](item_id sample, world_rank rank) { anchors_[to_index(sample)] = rank; });
+            for_each_text([&](item_id sample, world_rank rank) { anchors_.start(sample, rank); });
             for (std::size_t const encoder : order_) {
-                follow(problem, samples, encoder, chosen[encoder].rank_of);
+                anchors_.follow(problem, views_[encoder], samples, encoder, chosen[encoder].rank_of);
             }
             gather_samples(problem, samples);
             plan(problem, options, problem.encoders(), chosen.back());
@@ -84,8 +83,7 @@ class joint_choice {
 
     void start_from_home(step_problem const& problem, std::span<item_id const> samples) {
         for (item_id const sample : samples) {
-            anchors_[to_index(sample)] = problem.home[sample].rank;
-            held_[to_index(sample)] = 0;
+            anchors_.start(sample, problem.home[sample].rank);
         }
     }
 
@@ -106,7 +104,7 @@ class joint_choice {
         auto const& view = views_[encoder];
         task_.home_ranks.resize(count);
         for (std::size_t at = 0; at < count; ++at) {
-            task_.home_ranks[at] = view.nearest(anchors_[to_index(amounts.owners[whole ? at : task_.item(at)])], at);
+            task_.home_ranks[at] = view.nearest(anchors_[amounts.owners[whole ? at : task_.item(at)]], at);
         }
         if (!first) {
             std::uint64_t const ways = problem.ways(encoder);
@@ -114,7 +112,7 @@ class joint_choice {
             task_.some_classes.resize(count);
             for (std::size_t at = 0; at < count; ++at) {
                 std::size_t const unit = whole ? at : task_.item(at);
-                bool const placed = held_[to_index(amounts.owners[unit])] != 0;
+                bool const placed = anchors_.held(amounts.owners[unit]) != 0;
                 task_.some_bytes[at] = amounts.bytes[unit] + (placed ? ways * amounts.output_bytes[unit] : 0);
                 task_.some_classes[at] = placed ? 1 : 0;
             }
@@ -138,12 +136,12 @@ class joint_choice {
         task_.some_classes.resize(samples.size());
         task_.several_units = false;
         for (std::size_t at = 0; at < samples.size(); ++at) {
-            std::size_t const sample = to_index(samples[at]);
-            task_.home_ranks[at] = view.nearest(anchors_[sample], at);
+            task_.home_ranks[at] = view.nearest(anchors_[samples[at]], at);
             // Text alone is free cargo; after that, samples whose outputs are scattered anyway.
-            std::uint64_t const outputs = amounts.outputs[sample];
+            std::uint64_t const outputs = amounts.outputs[to_index(samples[at])];
             // In sums, as no processor foresees which it is.
-            bool const together = held_[sample] >= outputs - held_[sample];
+            std::uint64_t const held = anchors_.held(samples[at]);
+            bool const together = held >= outputs - held;
             task_.some_classes[at] = static_cast<std::uint8_t>((outputs != 0 ? 1U : 0U) * (together ? 2U : 1U));
         }
         task_.items.clear();
@@ -198,48 +196,9 @@ class joint_choice {
         chosen.from_scratch = chosen.from_scratch || answer_.from_scratch;
     }
 
-    /// Moves the anchor of each sample to the rank that has most of its outputs by now.
-    void follow(step_problem const& problem, std::span<item_id const> samples, std::size_t encoder,
-                std::vector<std::uint32_t> const& rank_of) {
-        auto const& offsets = problem.samples.inputs[encoder].units.offsets;
-        auto const& bytes = problem.amounts.phases[encoder].output_bytes;
-        auto const& view = views_[encoder];
-        auto const offer = [&](item_id sample, std::uint32_t rank, std::uint64_t together) {
-            auto& held = held_[to_index(sample)];
-            auto& anchor = anchors_[to_index(sample)];
-            anchor = together > held ? view.leader(rank) : anchor;
-            held = std::max(held, together);
-        };
-        if (!problem.amounts.phases[encoder].several_units && samples.size() == problem.samples.size()) {
-            for (std::size_t unit = 0; unit < rank_of.size(); ++unit) {
-                offer(problem.amounts.phases[encoder].owners[unit], rank_of[unit], bytes[unit]);
-            }
-            return;
-        }
-        for (item_id const sample : samples) {
-            std::size_t const first = offsets[to_index(sample)];
-            std::size_t const last = offsets[to_index(sample) + 1];
-            shares_.clear();
-            for (std::size_t unit = first; unit < last; ++unit) {
-                shares_.emplace_back(rank_of[unit], bytes[unit]);
-            }
-            std::ranges::sort(shares_);
-            for (std::size_t share = 0; share < shares_.size();) {
-                std::uint32_t const rank = shares_[share].first;
-                std::uint64_t together = 0;
-                for (; share < shares_.size() && shares_[share].first == rank; ++share) {
-                    together += shares_[share].second;
-                }
-                offer(sample, rank, together);
-            }
-        }
-    }
-
     std::span<group_view const> views_;  ///< of each phase
     std::vector<std::size_t> order_;     ///< of the encoders
-    std::vector<world_rank> anchors_;    ///< of each sample: where most of its outputs are, or where it was drawn
-    std::vector<std::uint64_t> held_;    ///< of each sample: bytes of its outputs that are there
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> shares_;  ///< of a sample: rank and bytes of each unit
+    output_anchors anchors_;
     phase_task task_;
     phase_planner planner_;
     rank_assessor assess_;
