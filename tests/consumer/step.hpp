@@ -13,9 +13,9 @@
 #include <evenkeel/comm/all_to_all.hpp>
 #include <evenkeel/comm/lengths.hpp>
 #include <evenkeel/core.hpp>
-#include <evenkeel/cost.hpp>
 #include <evenkeel/rearrange.hpp>
-#include <evenkeel/solve.hpp>
+
+#include "planned.hpp"
 
 inline std::string step(evenkeel::comm::communicator& world) {
     using namespace std::chrono_literals;
@@ -25,11 +25,11 @@ inline std::string step(evenkeel::comm::communicator& world) {
     auto const rank = evenkeel::to_index(world.rank());
 
     auto const all = evenkeel::comm::all_gather_lengths(world, lengths[rank], 1, 60s);
-    auto const even = evenkeel::balance(all[0], evenkeel::rank_count{2}, evenkeel::linear_cost{});
-    auto const move = evenkeel::rearrangement{evenkeel::home_layout(all.counts), evenkeel::layout_of(even.plan)};
+    auto const even = planned();
+    auto const move = evenkeel::rearrangement{evenkeel::home_layout(all.counts), evenkeel::layout_of(even)};
 
     auto const field = evenkeel::field_per_item("number", all[0].size(), sizeof(std::uint64_t));
-    auto arrived = std::vector<std::uint64_t>(even.plan[evenkeel::to_id<evenkeel::rank_id>(rank)].size());
+    auto arrived = std::vector<std::uint64_t>(even[evenkeel::to_id<evenkeel::rank_id>(rank)].size());
     auto const fields = std::array{evenkeel::comm::moving_field{field, std::as_bytes(std::span{numbers[rank]}),
                                                                 std::as_writable_bytes(std::span{arrived})}};
     evenkeel::comm::all_to_all(world, move, fields).wait(60s);

@@ -3,16 +3,16 @@
 #include <iostream>
 #include <vector>
 
-#include <evenkeel/cost.hpp>
-#include <evenkeel/solve.hpp>
+#include <evenkeel/core.hpp>
 #include <evenkeel/view.hpp>
 
+#include "planned.hpp"
+
 int main() {
-    auto const lengths = std::vector{900, 500, 400, 100};
     auto const numbers = std::vector{0, 1, 2, 3};
-    auto const even = evenkeel::balance(lengths, evenkeel::rank_count{2}, evenkeel::linear_cost{});
+    auto const even = planned();
     int rank = 0;
-    for (auto const& batch : numbers | evenkeel::views::batches(even.plan)) {
+    for (auto const& batch : numbers | evenkeel::views::batches(even)) {
         std::cout << "rank " << rank++ << ": samples";
         for (auto const number : batch) {
             std::cout << ' ' << number;
