@@ -24,7 +24,7 @@ namespace {
 constexpr std::chrono::microseconds short_pause{30};
 constexpr std::chrono::microseconds long_pause{200};
 /// Looks without a pause, for the others are often about to come.
-constexpr int eager_looks = 20;
+constexpr int first_looks = 20;
 
 struct step_is_given_up : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -448,7 +448,7 @@ void dispatcher_core::complete(pending& transfer, deadline until) {
     }
     for (int looks = 0; !transfer.ready(); ++looks) {
         std::unique_lock lock{mutex_};
-        if (looks < eager_looks) {
+        if (looks < first_looks) {
             lock.unlock();
             std::this_thread::yield();
             lock.lock();

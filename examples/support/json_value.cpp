@@ -21,8 +21,6 @@
 namespace evenkeel::examples {
 namespace {
 
-using json = nlohmann::json;
-
 /// A key as a JSON pointer has it (RFC 6901).
 std::string escaped(std::string_view key) {
     auto result = std::string{};
@@ -33,7 +31,7 @@ std::string escaped(std::string_view key) {
 }
 
 /// How an error shows a value: short, whatever it is.
-std::string shown(json const& value) {
+std::string shown(nlohmann::json const& value) {
     if (value.is_object() || value.is_array()) {
         return fmt::format("an {} of {}", value.is_object() ? "object" : "array", value.size());
     }
@@ -49,14 +47,14 @@ class parser_position {
   public:
     explicit parser_position(std::string_view name) : name_{name} {}
 
-    bool follow(json::parse_event_t event, json const& parsed) {
+    bool follow(nlohmann::json::parse_event_t event, nlohmann::json const& parsed) {
         switch (event) {
-            case json::parse_event_t::object_start:
-            case json::parse_event_t::array_start:
+            case nlohmann::json::parse_event_t::object_start:
+            case nlohmann::json::parse_event_t::array_start:
                 next_element();
-                levels_.push_back({.is_array = event == json::parse_event_t::array_start});
+                levels_.push_back({.is_array = event == nlohmann::json::parse_event_t::array_start});
                 break;
-            case json::parse_event_t::key: {
+            case nlohmann::json::parse_event_t::key: {
                 auto& level = levels_.back();
                 level.key = parsed.get<std::string>();
                 if (!level.keys.insert(level.key).second) {
@@ -64,9 +62,9 @@ class parser_position {
                 }
                 break;
             }
-            case json::parse_event_t::object_end:
-            case json::parse_event_t::array_end: levels_.pop_back(); break;
-            case json::parse_event_t::value: next_element(); break;
+            case nlohmann::json::parse_event_t::object_end:
+            case nlohmann::json::parse_event_t::array_end: levels_.pop_back(); break;
+            case nlohmann::json::parse_event_t::value: next_element(); break;
         }
         return true;
     }
@@ -123,19 +121,22 @@ class parser_position {
 
 }  // namespace
 
-json_value::json_value(std::shared_ptr<json const> document, json const& value, std::string name, std::string pointer)
+json_value::json_value(std::shared_ptr<nlohmann::json const> document, nlohmann::json const& value, std::string name,
+                       std::string pointer)
     : document_{std::move(document)}, value_{&value}, name_{std::move(name)}, pointer_{std::move(pointer)} {}
 
 json_value json_value::parse(std::string_view text, std::string_view name) {
     auto position = parser_position{name};
     try {
-        auto document = std::make_shared<json const>(json::parse(
-            text, [&](int, json::parse_event_t event, json& parsed) { return position.follow(event, parsed); }));
+        auto document = std::make_shared<nlohmann::json const>(
+            nlohmann::json::parse(text, [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+                return position.follow(event, parsed);
+            }));
         auto const& value = *document;
         return {std::move(document), value, std::string{name}, ""};
-    } catch (json::parse_error const& error) {
+    } catch (nlohmann::json::parse_error const& error) {
         refuse_text(text, name, error.byte, position);
-    } catch (json::out_of_range const&) {
+    } catch (nlohmann::json::out_of_range const&) {
         throw input_error{fmt::format("{}: {}: expected a number that fits into 64 bits", name, position.pointer())};
     }
 }
@@ -156,7 +157,7 @@ json_value json_value::read(std::filesystem::path const& file) {
     return parse(text.str(), file.string());
 }
 
-json_value json_value::child(json const& value, std::string_view key) const {
+json_value json_value::child(nlohmann::json const& value, std::string_view key) const {
     return {document_, value, name_, pointer_ + "/" + escaped(key)};
 }
 

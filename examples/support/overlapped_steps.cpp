@@ -20,7 +20,7 @@ namespace evenkeel::examples {
 namespace {
 
 /// A rank that has not come by then will not come: the ranks of this job may be threads that share two processors.
-constexpr std::chrono::minutes patience{10};
+constexpr std::chrono::minutes longest_wait{10};
 
 std::vector<evenkeel::phase> phases_for(std::span<std::string const> names, std::size_t ranks, method how,
                                         payload_scale const& scale) {
@@ -118,13 +118,13 @@ waits_report run_overlapped(comm::communicator& world, std::span<std::string con
         std::uint64_t wrong = 0;
     } mine;
     std::vector<double> waited_ms;
-    comm::dispatcher dispatch{world, phases, patience, {.overlap = what.overlap}};
+    comm::dispatcher dispatch{world, phases, longest_wait, {.overlap = what.overlap}};
     // Drawn a step ahead, as a data loader does, so that steps are prepared as soon as they may be.
     auto here = fill(0);
     auto next = here->prepare(dispatch);
     auto drawn = what.steps > 1 ? fill(1) : nullptr;
     for (std::size_t number = 0; number < what.steps; ++number) {
-        auto const step = next.wait(patience);
+        auto const step = next.wait(longest_wait);
         waited_ms.push_back(1e3 * step.statistics().seconds_waiting);
         auto const computed = std::chrono::steady_clock::now() + what.computing;
         auto const current = std::exchange(here, std::move(drawn));
@@ -142,7 +142,7 @@ waits_report run_overlapped(comm::communicator& world, std::span<std::string con
     mine.waited_ms = waited_ms[waited_ms.size() / 2];
 
     std::vector<decltype(mine)> all(world.size().value);
-    world.all_gather(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(std::span{all})).wait(patience);
+    world.all_gather(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(std::span{all})).wait(longest_wait);
     waits_report result{.overlap = what.overlap,
                         .step_ms = std::chrono::duration<double, std::milli>{what.computing}.count(),
                         .waited_ms = {},

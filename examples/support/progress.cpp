@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 1s;
+constexpr auto silence = 1s;
 constexpr auto pause = 100ms;
 constexpr auto erased = std::string_view{"\r\x1b[K"};
 
@@ -35,7 +35,7 @@ progress::progress(std::string label, std::uint64_t total, progress_output outpu
       total_{std::max<std::uint64_t>(total, 1)},
       output_{std::move(output)},
       start_{output_.now()},
-      next_{start_ + patience} {}
+      next_{start_ + silence} {}
 
 progress::~progress() {
     if (visible_) {

@@ -40,14 +40,14 @@ json json_of(schedule const& drawn, timeline const& line) {
 }
 
 /// The first instructions of a device, as many as fit into a line.
-std::string beginning(schedule const& drawn, std::size_t device, std::size_t most) {
+std::string beginning(schedule const& drawn, std::size_t device, std::size_t longest) {
     auto text = std::string{};
     for (auto const& one : drawn[to_id<device_id>(device)]) {
         if (is_transfer(one.kind)) {
             continue;
         }
         auto const name = name_of(drawn, one);
-        if (text.size() + name.size() + 5 > most) {
+        if (text.size() + name.size() + 5 > longest) {
             return text + " ...";
         }
         text += (text.empty() ? "" : " ") + name;
