@@ -124,6 +124,20 @@ TEST(wishes, leave_pinned_samples_at_their_rank) {
     EXPECT_EQ(even.quality.gap(), 0);
 }
 
+TEST(wishes, know_of_speeds_only_their_ratios) {
+    numbers const lengths{1ULL << 40, 900, 500, 400, 100};
+    for (numbers const& speeds : {numbers{1, 1}, numbers{1, 3}, numbers{2, 3}}) {
+        numbers large;
+        for (auto const speed : speeds) {
+            large.push_back(speed << 60);
+        }
+        auto const even = wish(lengths, 2, {.speeds = speeds});
+        auto const same = wish(lengths, 2, {.speeds = large});
+        EXPECT_EQ(same.plan, even.plan);
+        EXPECT_EQ(same.quality, even.quality);
+    }
+}
+
 TEST(wishes, give_a_rank_of_twice_the_speed_twice_the_load) {
     auto const even = wish(numbers(9, 10), 2, {.speeds = numbers{1, 2}});
 

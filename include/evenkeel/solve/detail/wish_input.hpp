@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,13 @@ class wish_input {
         problem.limits = limits_of(asked, weights.size(), ranks);
         problem.items = weights.size();
         problem.speeds.assign(asked.speeds.begin(), asked.speeds.end());
-        problem.fastest = asked.speeds.empty() ? 1 : *std::ranges::max_element(asked.speeds);
+        // Only ratios matter, and smaller numbers leave more room for times.
+        std::uint64_t const common = std::accumulate(problem.speeds.begin(), problem.speeds.end(), std::uint64_t{0},
+                                                     std::gcd<std::uint64_t, std::uint64_t>);
+        for (auto& speed : problem.speeds) {
+            speed /= common;
+        }
+        problem.fastest = problem.speeds.empty() ? 1 : *std::ranges::max_element(problem.speeds);
         for (auto const quantity : asked.quantities) {
             problem.total_quantity =
                 named_sum(problem.total_quantity, quantity, function, "the sum of options.wishes.quantities");
