@@ -178,9 +178,9 @@ TEST(balance_mixed, refuses_values_that_make_no_sense) {
     EXPECT_THROW((void)balance(std::vector{-1}, rank_count{1}, fifth), std::invalid_argument);
     EXPECT_THROW((void)balance(std::vector{1}, rank_count{1}, fifth, {.tolerance = std::nan("")}),
                  std::invalid_argument);
-    EXPECT_THAT([] { (void)balance(std::vector{1}, rank_count{1}, fifth, {.wishes = {.equal_counts = true}}); },
+    EXPECT_THAT([] { (void)balance(std::vector{1}, rank_count{1}, fifth, {.wishes = {.step = 1}}); },
                 testing::ThrowsMessage<std::invalid_argument>(
-                    "balance: options.wishes = given, expected none together with mixed batches"));
+                    "balance: options.wishes.step = given, expected no wishes together with a mixed_model"));
 }
 
 // Laws, over many small batches; the seed is the test's parameter, so a failure names it.

@@ -176,7 +176,7 @@ TEST(balance_padded, refuses_values_that_make_no_sense) {
                  std::invalid_argument);
     EXPECT_THAT([] { (void)balance(std::vector{1}, rank_count{1}, padded_cost{}, {.wishes = {.equal_counts = true}}); },
                 testing::ThrowsMessage<std::invalid_argument>(
-                    "balance: options.wishes = given, expected none together with padded batches"));
+                    "balance: options.wishes.equal_counts = given, expected no wishes together with a padded_model"));
 }
 
 template <class Samples>

@@ -50,7 +50,7 @@ template <std::ranges::input_range Samples, mixed_model Model, length_of<Samples
 template <std::ranges::input_range Samples, mixed_model Model, length_of<Samples> Length = std::identity>
 balanced const& balance(workspace& workspace, Samples&& samples, rank_count ranks, Model const& model,
                         balance_options options = {}, Length length = {}) {
-    detail::refuse_wishes(options, "mixed batches");
+    detail::refuse_wishes(options, "a mixed_model");
     auto& whole = workspace.buffers().weights;
     auto& padded = workspace.buffers().mixed.padded;
     whole.clear();

@@ -52,7 +52,7 @@ template <std::ranges::input_range Samples, padded_model Model, length_of<Sample
 template <std::ranges::input_range Samples, padded_model Model, length_of<Samples> Length = std::identity>
 balanced const& balance(workspace& workspace, Samples&& samples, rank_count ranks, Model const& model,
                         balance_options options = {}, Length length = {}) {
-    detail::refuse_wishes(options, "padded batches");
+    detail::refuse_wishes(options, "a padded_model");
     auto& weights = workspace.buffers().weights;
     weights.clear();
     weights.reserve(detail::expected_count(samples));

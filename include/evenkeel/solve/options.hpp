@@ -48,10 +48,26 @@ inline void require_options(balance_options const& options) {
     }
 }
 
+/// The first wish that is given.
+[[nodiscard]] constexpr char const* name_of_wish(wishes const& asked) {
+    return asked.cap                   ? "cap"
+           : asked.count_cap           ? "count_cap"
+           : asked.equal_counts        ? "equal_counts"
+           : asked.no_empty_rank       ? "no_empty_rank"
+           : !asked.groups.empty()     ? "groups"
+           : !asked.pinned.empty()     ? "pinned"
+           : !asked.speeds.empty()     ? "speeds"
+           : !asked.quantities.empty() ? "quantities"
+                                       : "step";
+}
+
 /// For solvers that know no wishes.
-inline void refuse_wishes(balance_options const& options, char const* solver) {
+///
+/// @param model  Such as "a padded_model".
+inline void refuse_wishes(balance_options const& options, char const* model) {
     if (options.wishes.any()) {
-        throw_invalid("balance", "options.wishes", "given", std::string{"none together with "} + solver);
+        throw_invalid("balance", std::string{"options.wishes."} + name_of_wish(options.wishes), "given",
+                      std::string{"no wishes together with "} + model);
     }
 }
 
