@@ -50,7 +50,9 @@ struct cost_fit {
 ///
 /// Data that cannot tell coefficients apart, such as batches of samples of one length, are explained by as few
 /// coefficients as explain them equally well, `linear` before `quadratic` before `fixed`: predictions are right for
-/// batches like those observed; for others observe some of other lengths.
+/// batches like those observed; for others observe some of other lengths. Equal is meant to ten digits: sums that were
+/// rounded to 32-bit `float`s agree to seven, so that their rounding may choose the coefficients, with predictions as
+/// good for batches like those observed.
 ///
 /// Coefficients are floating-point numbers and differ in their last bits between compilers. Fit on one rank, `quantise`
 /// there, and send the integers to the others.
