@@ -297,7 +297,7 @@ void add_orchestrate_rows() {
         add_rows("tri_modal", shape, draw, whole, true);
     }
     add_rows("tri_modal", {16'384, 40}, draw, whole, false);
-    for (std::uint64_t const percent : {30, 20, 10, 5, 2, 0}) {
+    for (std::uint64_t const percent : {30U, 20U, 10U, 5U, 2U, 0U}) {
         auto const scarce = [percent](std::size_t rows, std::uint64_t seed) {
             return tri_modal_with_text(rows, seed, percent);
         };
