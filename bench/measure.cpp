@@ -11,8 +11,14 @@
 namespace evenkeel::bench {
 namespace {
 
+#ifdef NDEBUG
 constexpr std::size_t seeds = 12;
 constexpr std::size_t repetitions = 3;
+#else
+// Times without optimisation say nothing. That a row runs shows at once.
+constexpr std::size_t seeds = 2;
+constexpr std::size_t repetitions = 1;
+#endif
 
 template <class Run>
 double seconds_of(Run const& run) {
