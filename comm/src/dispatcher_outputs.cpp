@@ -46,10 +46,10 @@ class moving_outputs final : public transfer {
     void wait(deadline until) override {
         if (!done_) {
             complete([&] {
-                constexpr std::chrono::microseconds pause{30};
+                constexpr std::chrono::microseconds look_interval{30};
                 for (; core_->outputs_on_device() && !inner_.ready() && !until.passed();) {
                     pass_on_the_end();
-                    std::this_thread::sleep_for(pause);
+                    std::this_thread::sleep_for(look_interval);
                 }
                 inner_.wait(until);
                 done_ = true;
