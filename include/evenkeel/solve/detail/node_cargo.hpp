@@ -23,8 +23,8 @@ class node_cargo {
     void reserve(std::size_t items, std::size_t ranks) {
         placement_.reserve(items, ranks);
         repair_.reserve(items, ranks);
-        items_.reserve(items);
-        weights_.reserve(items);
+        items_.reserve(items + 1);
+        weights_.reserve(items + 1);
         local_.reserve(items);
         others_.reserve(ranks);
     }
@@ -62,22 +62,27 @@ class node_cargo {
   private:
     void gather(stay_state const& state, std::uint32_t node) {
         auto const ranks = state.ranks()[node];
-        items_.clear();
-        weights_.clear();
-        local_.clear();
-        others_.assign(ranks.size(), 0);
-        for (std::size_t local = 0; local < ranks.size() && !state.ballast().empty(); ++local) {
-            others_[local] = state.ballast()[ranks[local]];
+        auto const numbers = state.nodes().items(node);
+        auto const weights = state.nodes().weights(node);
+        // One more, for what is overwritten by the next one: which items these are no processor foresees.
+        items_.resize(numbers.size() + 1);
+        weights_.resize(numbers.size() + 1);
+        std::size_t count = 0;
+        for (std::size_t position = 0; position < numbers.size(); ++position) {
+            items_[count] = numbers[position];
+            weights_[count] = weights[position];
+            count += state.items().class_of(numbers[position]) == 0 ? 1U : 0U;
         }
-        for (auto const item : state.nodes().items(node)) {
-            std::uint32_t const local = state.ranks().local[state.rank_of(item)];
-            if (state.items().class_of(item) == 0) {
-                items_.push_back(item);
-                weights_.push_back(state.items().weight(item));
-                local_.push_back(local);
-            } else {
-                others_[local] += state.items().weight(item);
-            }
+        items_.resize(count);
+        weights_.resize(count);
+        local_.resize(count);
+        others_.resize(ranks.size());
+        for (std::size_t local = 0; local < ranks.size(); ++local) {
+            others_[local] = state.rank_load(ranks[local]);
+        }
+        for (std::size_t position = 0; position < count; ++position) {
+            local_[position] = state.ranks().local[state.rank_of(items_[position])];
+            others_[local_[position]] -= weights_[position];
         }
     }
 
