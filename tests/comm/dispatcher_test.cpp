@@ -171,6 +171,9 @@ TYPED_TEST(dispatcher_on, moves_steps_over_groups_of_any_kind) {
     for (std::size_t ranks = 1; ranks <= 5; ++ranks) {
         this->run(ranks, [](comm::communicator& world) {
             for (std::uint64_t seed = 0; seed < 6; ++seed) {
+                if (!TypeParam::takes(seed)) {
+                    continue;
+                }
                 SCOPED_TRACE("seed " + std::to_string(seed));
                 auto const drawn = random_step(100 * world.size().value + seed, world.size());
                 dispatched here{drawn.samples, drawn.phases, world.rank()};
@@ -186,6 +189,9 @@ TYPED_TEST(dispatcher_on, moves_steps_over_groups_of_any_kind) {
 
 TYPED_TEST(dispatcher_on, moves_the_same_bytes_whatever_the_delays) {
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        if (!TypeParam::takes(seed)) {
+            continue;
+        }
         this->run(3, [seed](comm::communicator& world) {
             SCOPED_TRACE("seed " + std::to_string(seed));
             delaying_communicator late{world, 10 * seed + to_index(world.rank()), 400};

@@ -114,6 +114,9 @@ TEST(towers, have_the_gradients_that_differences_show) {
 TYPED_TEST(pipeline_executor_on, gets_the_gradients_of_one_process_with_two_modalities) {
     for (std::size_t stages = 1; stages <= 4; ++stages) {
         for (std::size_t group = 1; group <= 8; ++group) {
+            if (!TypeParam::takes(stages + group)) {
+                continue;
+            }
             // The other modality has its own depth and its own micro-batches.
             auto const own = contrastive({stages, 1 + (stages + group) % 4}, {group, 1 + (3 * group + stages) % 8});
             this->run(own.ranks, [&](comm::communicator& world) { own.expect_the_gradients_of_one_process(world); });
@@ -124,6 +127,9 @@ TYPED_TEST(pipeline_executor_on, gets_the_gradients_of_one_process_with_two_moda
 TYPED_TEST(pipeline_executor_on, gets_the_gradients_of_one_process_with_three_modalities) {
     for (std::size_t stages = 1; stages <= 4; ++stages) {
         for (std::size_t group = 1; group <= 8; group += 1 + stages % 2) {
+            if (!TypeParam::takes(stages + group)) {
+                continue;
+            }
             auto const own =
                 contrastive({stages, 1 + (stages + group) % 4, 1 + group % 3}, {group, 1 + group % 4, 1 + stages});
             this->run(own.ranks, [&](comm::communicator& world) { own.expect_the_gradients_of_one_process(world); });

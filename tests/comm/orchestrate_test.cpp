@@ -250,6 +250,9 @@ TYPED_TEST(orchestrate_on, moves_every_byte_of_a_step_to_its_place_and_every_gra
     for (std::size_t ranks = 1; ranks <= std::min<std::size_t>(8, TypeParam::most_ranks()); ++ranks) {
         this->run(ranks, [](comm::communicator& world) {
             for (std::uint64_t seed = 0; seed < 12; ++seed) {
+                if (!TypeParam::takes(seed)) {
+                    continue;
+                }
                 SCOPED_TRACE("seed " + std::to_string(seed));
                 auto const drawn = random_step(100 * world.size().value + seed, world.size());
                 trainer{world, drawn}.run();
@@ -262,6 +265,9 @@ TYPED_TEST(orchestrate_on, delivers_to_the_members_and_stages_that_need_a_field)
     for (std::size_t const ranks : {1u, 4u, 8u}) {
         this->run(ranks, [](comm::communicator& world) {
             for (std::uint64_t seed = 0; seed < 6; ++seed) {
+                if (!TypeParam::takes(seed)) {
+                    continue;
+                }
                 SCOPED_TRACE("seed " + std::to_string(seed));
                 auto const drawn = random_step(100 * world.size().value + seed, world.size());
                 trainer rank{world, drawn};

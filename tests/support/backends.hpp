@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -37,6 +38,8 @@ struct threads {
     static constexpr auto name = "threads";
     /// The most ranks that `run` can give.
     static std::size_t most_ranks() { return 64; }
+    /// Whether a suite of many cases runs case `number`. Backends that run it several times deal the cases out.
+    static bool takes(std::uint64_t /*number*/) { return true; }
     static void run(topology const& cluster, rank_body const& body) {
         comm::run_threads(cluster, [&](comm::communicator& world) { run_rank(body, world); });
     }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -22,6 +23,7 @@ namespace evenkeel::test {
 struct nccl_sequence {
     static constexpr auto name = "nccl_double";
     static std::size_t most_ranks() { return 64; }
+    static bool takes(std::uint64_t /*number*/) { return true; }
     static void run(topology const& cluster, rank_body const& body) {
         auto const id = comm::make_nccl_id();
         std::mutex mutex;
@@ -53,6 +55,7 @@ struct nccl_sequence {
 struct nccl_beside_threads {
     static constexpr auto name = "nccl_double_beside_threads";
     static std::size_t most_ranks() { return 64; }
+    static bool takes(std::uint64_t /*number*/) { return true; }
     static void run(topology const& cluster, rank_body const& body) {
         auto const id = comm::make_nccl_id();
         comm::run_threads(cluster, [&](comm::communicator& host) {
@@ -66,6 +69,7 @@ struct nccl_beside_threads {
 struct loopback {
     static constexpr auto name = "loopback";
     static std::size_t most_ranks() { return 64; }
+    static bool takes(std::uint64_t /*number*/) { return true; }
     static void run(topology const& cluster, rank_body const& body) {
         comm::run_loopback(cluster, [&](comm::communicator& world) { run_rank(body, world); });
     }
