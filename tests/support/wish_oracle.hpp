@@ -151,7 +151,9 @@ class wish_check {
             least = std::min(least, count);
             if (!batch_->speeds.empty()) {
                 std::uint64_t const fastest = *std::ranges::max_element(batch_->speeds);
-                load = (load * fastest + batch_->speeds[rank] - 1) / batch_->speeds[rank];
+                __extension__ typedef unsigned __int128 wide;
+                load = static_cast<std::uint64_t>((wide{load} * fastest + batch_->speeds[rank] - 1) /
+                                                  batch_->speeds[rank]);
             }
             slowest = std::max(slowest, load);
         }
