@@ -28,6 +28,28 @@ TEST(placement, lists_the_items_of_each_rank_heaviest_first) {
     EXPECT_EQ(loads.busiest_load(), 14u);
 }
 
+// Of few lists and of so many that they are filled in another way.
+TEST(placement, is_the_same_for_who_knows_counts_and_loads) {
+    for (std::size_t const ranks : {3U, 5000U}) {
+        std::vector<std::uint64_t> const weights{9, 7, 4, 1};
+        std::vector<std::uint32_t> const rank_of{1, 0, 1, 1};
+        std::vector<placement::summary> known(ranks);
+        known[0] = {.count = 1, .load = 7};
+        known[1] = {.count = 3, .load = 14};
+        placement loads;
+        loads.reset(weights, rank_of, known);
+        loads.insert(2, 4, 1);
+
+        EXPECT_THAT(loads.items(0), ElementsAre(1));
+        EXPECT_THAT(loads.items(1), ElementsAre(0, 2, 3));
+        EXPECT_THAT(loads.weights(1), ElementsAre(9, 4, 1));
+        EXPECT_THAT(loads.items(2), ElementsAre(4));
+        EXPECT_EQ(loads.load(0), 7u);
+        EXPECT_EQ(loads.load(1), 14u);
+        EXPECT_EQ(loads.load(2), 1u);
+    }
+}
+
 TEST(placement, keeps_the_order_when_items_move) {
     placement loads;
     loads.reset(std::vector<std::uint64_t>{9, 7, 4, 1}, std::vector<std::uint32_t>{1, 0, 1, 1}, 2);

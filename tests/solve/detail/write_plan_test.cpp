@@ -31,6 +31,26 @@ TEST(write_plan, forgets_the_plan_before) {
     EXPECT_THAT(plan.offsets, ElementsAre(0, 1));
 }
 
+TEST(write_plan_of_runs, lists_the_same_for_who_has_counted) {
+    std::vector<std::uint32_t> const rank_of_item{2, 2, 0, 2, 3, 3, 0};
+    plan plan;
+    plan.offsets = {2, 0, 3, 2, 0};
+    write_plan_of_runs(rank_of_item, plan);
+
+    evenkeel::plan counted_here;
+    write_plan(rank_of_item, 4, counted_here);
+    EXPECT_EQ(plan, counted_here);
+}
+
+TEST(write_plan_of_runs, writes_empty_batches_for_no_items) {
+    plan plan;
+    plan.offsets = {0, 0, 0};
+    write_plan_of_runs({}, plan);
+
+    EXPECT_THAT(plan.items, ElementsAre());
+    EXPECT_THAT(plan.offsets, ElementsAre(0, 0, 0));
+}
+
 TEST(deal_in_turn, keeps_items_where_they_were_drawn_and_counts_even) {
     std::vector<std::uint32_t> rank_of(6);
     deal_in_turn(rank_of, 3);

@@ -36,35 +36,24 @@ class placement {
         for (auto const rank : rank_of) {
             ++lists_[rank].capacity;
         }
-        inserted_ = 0;
-        limit_ = memory(weights.size(), ranks);
-        if (pool_items_.size() < limit_) {
-            pool_weights_.resize(limit_);
-            spare_weights_.resize(limit_);
-            pool_items_.resize(limit_);
-            spare_items_.resize(limit_);
+        fill<true>(weights, rank_of);
+    }
+
+    /// How many items a rank has, and what they weigh.
+    struct summary {
+        std::size_t count = 0;
+        std::uint64_t load = 0;
+    };
+
+    /// The same for who knows that of each rank.
+    void reset(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> rank_of,
+               std::span<summary const> known) {
+        lists_.assign(known.size(), {});
+        for (std::size_t rank = 0; rank < known.size(); ++rank) {
+            lists_[rank].capacity = known[rank].count;
+            lists_[rank].load = known[rank].load;
         }
-        end_ = 0;
-        for (auto& own : lists_) {
-            own.capacity += headroom;
-            own.begin = std::exchange(end_, end_ + own.capacity);
-            // For now, the place of its next item.
-            own.size = own.begin;
-        }
-        if (ranks > most_at_once && !weights.empty() && weights.front() >> 32 == 0) {
-            fill_packed(weights, rank_of);
-        } else {
-            for (std::size_t item = 0; item < weights.size(); ++item) {
-                auto& own = lists_[rank_of[item]];
-                std::size_t const place = own.size++;
-                pool_weights_[place] = weights[item];
-                pool_items_[place] = static_cast<std::uint32_t>(item);
-                own.load += weights[item];
-            }
-        }
-        for (auto& own : lists_) {
-            own.size -= own.begin;
-        }
+        fill<false>(weights, rank_of);
     }
 
     /// Counts what a rank has besides its items.
@@ -164,15 +153,50 @@ class placement {
         std::uint64_t load = 0;
     };
 
+    /// Fills lists of which only the capacities are there, without headroom, and adds up what is in them, if asked to.
+    template <bool add_up>
+    void fill(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> rank_of) {
+        inserted_ = 0;
+        limit_ = memory(weights.size(), lists_.size());
+        if (pool_items_.size() < limit_) {
+            pool_weights_.resize(limit_);
+            spare_weights_.resize(limit_);
+            pool_items_.resize(limit_);
+            spare_items_.resize(limit_);
+        }
+        end_ = 0;
+        for (auto& own : lists_) {
+            own.capacity += headroom;
+            own.begin = std::exchange(end_, end_ + own.capacity);
+            // For now, the place of its next item.
+            own.size = own.begin;
+        }
+        if (lists_.size() > most_at_once && !weights.empty() && weights.front() >> 32 == 0) {
+            fill_packed<add_up>(weights, rank_of);
+        } else {
+            for (std::size_t item = 0; item < weights.size(); ++item) {
+                auto& own = lists_[rank_of[item]];
+                std::size_t const place = own.size++;
+                pool_weights_[place] = weights[item];
+                pool_items_[place] = static_cast<std::uint32_t>(item);
+                own.load += add_up ? weights[item] : 0;
+            }
+        }
+        for (auto& own : lists_) {
+            own.size -= own.begin;
+        }
+    }
+
     /// To how many lists items go in turn before the caches do not hold the ends of them all.
     static constexpr std::size_t most_at_once = 4096;
 
     /// With weight and number packed into one, so that half as many ends of lists are written to in turn.
+    template <bool add_up>
     void fill_packed(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> rank_of) noexcept {
         for (std::size_t item = 0; item < weights.size(); ++item) {
             auto& own = lists_[rank_of[item]];
             spare_weights_[own.size++] = weights[item] << 32 | item;
-            own.load += weights[item];
+            own.load += add_up ? weights[item] : 0;
         }
         for (auto const& own : lists_) {
             for (std::size_t place = own.begin; place < own.size; ++place) {

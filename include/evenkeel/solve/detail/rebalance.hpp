@@ -23,7 +23,7 @@
 namespace evenkeel::detail {
 
 /// Where items that weigh nothing are: at home, or with a rank of their node, or, where that has none, with any. Counts
-/// what that moves.
+/// what that moves, and these items among those of their ranks, in `result.plan.offsets`.
 inline void stay_where_drawn(stay_task const& task, node_ranks const& ranks, std::span<std::uint32_t> rank_of_item,
                              rebalanced& result) {
     std::ranges::copy(task.home_ranks, rank_of_item.begin());
@@ -33,6 +33,7 @@ inline void stay_where_drawn(stay_task const& task, node_ranks const& ranks, std
             auto const members = ranks[task.home_nodes[item]];
             rank_of_item[item] = members.empty() ? static_cast<std::uint32_t>(item % ranks.ranks.size())
                                                  : members[item % members.size()];
+            ++result.plan.offsets[rank_of_item[item]];
             result.moved += task.bytes[item];
             result.between_nodes += members.empty() ? task.bytes[item] : 0;
         }
@@ -137,17 +138,31 @@ inline void rebalance(stay_room& room, stay_task const& task) {
                                             : std::accumulate(task.bytes.begin(), task.bytes.end(), std::uint64_t{0});
     result.moved = 0;
     result.between_nodes = 0;
+    auto& counts = result.plan.offsets;
+    counts.assign(ranks + 1, 0);
+    std::ranges::copy(items.drawn_on_ranks, counts.begin());
     stay_where_drawn(task, room.ranks, room.rank_of_item, result);
-    for (std::size_t item = 0; item < items.size(); ++item) {
-        std::uint32_t const rank = room.staying.ranks_of()[item];
-        if (rank != items.home_rank[item]) {
-            room.rank_of_item[items.sorted.positions[item]] = rank;
-            result.moved += items.bytes_of(item);
-            result.between_nodes += task.nodes_of_ranks[rank] == items.home_node[item] ? 0 : items.bytes_of(item);
+    // Collected first: which items these are no processor foresees.
+    auto& movers = room.rank_of;
+    std::size_t moved = 0;
+    auto const now_on = room.staying.ranks_of();
+    for (std::uint32_t item = 0; item < items.size(); ++item) {
+        movers[moved] = item;
+        moved += now_on[item] != items.home_rank[item] ? 1U : 0U;
+    }
+    for (auto const item : std::span{movers}.first(moved)) {
+        std::uint32_t const rank = now_on[item];
+        std::uint32_t const home = items.home_rank[item];
+        room.rank_of_item[items.sorted.positions[item]] = rank;
+        ++counts[rank];
+        if (home != no_rank) {
+            --counts[home];
         }
+        result.moved += items.bytes_of(item);
+        result.between_nodes += task.nodes_of_ranks[rank] == items.home_node[item] ? 0 : items.bytes_of(item);
     }
     if (task.plan) {
-        write_plan(room.rank_of_item, ranks, result.plan);
+        write_plan_of_runs(room.rank_of_item, result.plan);
     }
     result.quality = {.max_load = busiest * items.sorted.unit,
                       .total_load = items.sorted.total * items.sorted.unit,
@@ -157,7 +172,7 @@ inline void rebalance(stay_room& room, stay_task const& task) {
     result.between_nodes_bound.reset();
     if (task.bounds) {
         room.rooms.assign(ranks, busiest);
-        auto const least = room.bounds(items, room.ranks, room.staying.home_loads(), room.rooms, result.between_nodes);
+        auto const least = room.bounds(items, room.ranks, items.home_loads, room.rooms, result.between_nodes);
         result.moved_bound = least.moved;
         result.between_nodes_bound = least.between_nodes;
     }

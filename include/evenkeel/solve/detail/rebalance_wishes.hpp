@@ -173,13 +173,9 @@ class wished_stay {
         auto const& items = room_->items;
         auto const& homes = own_->homes;
         auto& result = room_->result;
-        own_->home_loads.assign(problem_->ranks(), 0);
-        for (std::size_t item = 0; item < items.size(); ++item) {
-            own_->home_loads[items.home_rank[item]] += items.weight(item);
-        }
         staying_.find_rooms(busiest, room_->rooms);
         auto const least =
-            room_->bounds(items, room_->ranks, own_->home_loads, room_->rooms, result.between_nodes - homes.between);
+            room_->bounds(items, room_->ranks, items.home_loads, room_->rooms, result.between_nodes - homes.between);
         result.between_nodes_bound = homes.between + least.between_nodes;
         // What a group costs on another rank of its home node is not known.
         result.moved_bound =

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
 
@@ -25,7 +26,10 @@ struct stay_items {
     std::vector<std::uint64_t> bytes;  ///< empty where `proportional`
     std::vector<std::uint32_t> home_rank;
     std::vector<std::uint32_t> home_node;
-    std::vector<std::uint8_t> classes;  ///< empty where all are alike
+    std::vector<std::uint8_t> classes;          ///< empty where all are alike
+    std::vector<std::uint64_t> home_loads;      ///< of each rank, what its items weigh
+    std::vector<std::size_t> drawn_on_ranks;    ///< how many items each has, with those that weigh nothing
+    std::vector<placement::summary> node_sums;  ///< what is at home in each node
 
     /// Bytes are everywhere the same multiple of the weight, so that weights may stand for bytes.
     bool proportional = true;
@@ -84,6 +88,7 @@ struct stay_items {
                 some_homeless = true;
             }
         }
+        add_up_homes(task);
         proportional = is_proportional(task);
         bytes.resize(proportional ? 0 : count);
         for (std::size_t item = 0; item < bytes.size(); ++item) {
@@ -100,6 +105,39 @@ struct stay_items {
     }
 
   private:
+    /// In the order of the batch, where the items of a rank follow one another as a rule, and the memory of its sums is
+    /// at hand.
+    void add_up_homes(stay_task const& task) {
+        home_loads.assign(task.nodes_of_ranks.size(), 0);
+        node_sums.assign(task.nodes, {});
+        drawn_on_ranks.assign(task.nodes_of_ranks.size(), 0);
+        std::size_t const size = task.weights.size();
+        for (std::size_t item = 0; item < size;) {
+            std::uint32_t const rank = task.home_ranks[item];
+            std::uint32_t const node = rank != no_rank ? task.nodes_of_ranks[rank] : task.home_nodes[item];
+            std::size_t const first = item;
+            std::uint64_t load = 0;
+            std::size_t count = 0;
+            do {
+                load += task.weights[item];
+                count += task.weights[item] != 0 ? 1U : 0U;
+                ++item;
+            } while (rank != no_rank && item < size && task.home_ranks[item] == rank);
+            node_sums[node].count += count;
+            node_sums[node].load += load;
+            if (rank != no_rank) {
+                home_loads[rank] += load;
+                drawn_on_ranks[rank] += item - first;
+            }
+        }
+        for (auto& load : home_loads) {
+            load /= sorted.unit;
+        }
+        for (auto& node : node_sums) {
+            node.load /= sorted.unit;
+        }
+    }
+
     [[nodiscard]] bool is_proportional(stay_task const& task) {
         if (sorted.size() == 0) {
             return true;

@@ -123,7 +123,6 @@ class stay_search {
 
     [[nodiscard]] std::span<std::uint32_t const> ranks_of() const noexcept { return state_.ranks_of(); }
     [[nodiscard]] std::uint64_t busiest_load() const noexcept { return state_.busiest_load(); }
-    [[nodiscard]] std::span<std::uint64_t const> home_loads() const noexcept { return state_.home_loads(); }
 
   private:
     /// What needs no improvement; where bytes are no multiple of the weight, there is no such quick bound.

@@ -23,7 +23,6 @@ class stay_state {
         rank_of_.reserve(items);
         rank_loads_.reserve(ranks);
         node_of_rank_.reserve(ranks);
-        home_loads_.reserve(ranks);
         ballast_of_nodes_.reserve(nodes);
     }
 
@@ -33,18 +32,10 @@ class stay_state {
     /// Puts everything at home. An item whose home is no rank goes to the lightest rank of its node, if that has any.
     void go_home(stay_items const& items, node_ranks const& ranks) {
         start(items, ranks);
-        nodes_.reset(items.sorted.weights, items.home_node, ranks.nodes());
-        rank_of_.resize(items.size());
-        for (std::size_t item = 0; item < items.size(); ++item) {
-            std::uint32_t const rank = items.home_rank[item];
-            rank_of_[item] = rank;
-            if (rank != no_rank) {
-                rank_loads_[rank] += items.weight(item);
-            }
-        }
-        home_loads_.assign(rank_loads_.begin(), rank_loads_.end());
-        for (std::size_t rank = 0; rank < ballast_.size(); ++rank) {
-            home_loads_[rank] -= ballast_[rank];
+        nodes_.reset(items.sorted.weights, items.home_node, items.node_sums);
+        rank_of_.assign(items.home_rank.begin(), items.home_rank.end());
+        for (std::size_t rank = 0; rank < rank_loads_.size(); ++rank) {
+            rank_loads_[rank] += items.home_loads[rank];
         }
         for (std::size_t item = 0; item < items.size() && items.some_homeless; ++item) {
             if (rank_of_[item] == no_rank) {
@@ -52,9 +43,6 @@ class stay_state {
             }
         }
     }
-
-    /// What each rank has at home.
-    [[nodiscard]] std::span<std::uint64_t const> home_loads() const noexcept { return home_loads_; }
 
     /// Takes up another placement of all items on ranks.
     void take_up(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t const> rank_of,
@@ -187,7 +175,6 @@ class stay_state {
     std::vector<std::uint32_t> rank_of_;
     std::vector<std::uint64_t> rank_loads_;
     std::vector<std::uint32_t> node_of_rank_;
-    std::vector<std::uint64_t> home_loads_;
     std::span<std::uint64_t const> ballast_;
     std::vector<std::uint64_t> ballast_of_nodes_;
 };

@@ -30,7 +30,6 @@ struct wish_stay_room {
         rank_of.reserve(items);
         other_rank_of.reserve(items);
         ballast.reserve(ranks);
-        home_loads.reserve(ranks);
     }
 
     wish_input input;
@@ -44,7 +43,6 @@ struct wish_stay_room {
     std::vector<std::uint32_t> rank_of;        ///< of the bundles
     std::vector<std::uint32_t> other_rank_of;  ///< the same in another plan
     std::vector<std::uint64_t> ballast;
-    std::vector<std::uint64_t> home_loads;
 };
 
 }  // namespace evenkeel::detail

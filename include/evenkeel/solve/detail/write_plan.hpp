@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/plan.hpp>
@@ -43,6 +44,30 @@ inline void write_plan(std::span<std::uint32_t const> rank_of_item, std::size_t 
         plan.offsets[rank] = plan.offsets[rank - 1];
     }
     plan.offsets[0] = 0;
+}
+
+/// The same where most items stay at home: those of a rank follow one another, and are taken together, for one by one
+/// each would wait until the one before has written where the next one goes.
+///
+/// @param plan  Its `offsets[rank]` says how many items the rank has, and 0 behind the last rank.
+inline void write_plan_of_runs(std::span<std::uint32_t const> rank_of_item, plan& plan) {
+    plan.micro_batches = 1;
+    plan.items.resize(rank_of_item.size());
+    std::size_t before = 0;
+    for (auto& offset : plan.offsets) {
+        before += std::exchange(offset, before);
+    }
+    for (std::size_t item = 0; item < rank_of_item.size();) {
+        std::uint32_t const rank = rank_of_item[item];
+        std::size_t place = plan.offsets[rank];
+        do {
+            plan.items[place++] = to_id<item_id>(item++);
+        } while (item < rank_of_item.size() && rank_of_item[item] == rank);
+        plan.offsets[rank] = place;
+    }
+    // Each rank ends where the next one starts.
+    std::move_backward(plan.offsets.begin(), plan.offsets.end() - 1, plan.offsets.end());
+    plan.offsets.front() = 0;
 }
 
 }  // namespace evenkeel::detail
