@@ -147,6 +147,8 @@ class phase_planner {
                              .nodes = view.nodes(),
                              .tolerance = tolerance,
                              .effort = phase.effort,
+                             // Half: with more, tries with other shares follow, and with less, failing nodes.
+                             .slack_tenths = 5,
                              .bounds = is_sparse(task, view),
                              .plan = false});
     }
