@@ -18,7 +18,6 @@
 //         input 3: rank 0 -> 3, 282240 bytes
 //         input 5: rank 0 -> 5, 282240 bytes
 //         output 1: rank 1 -> 3, 430080 bytes
-//         output 5: rank 5 -> 6, 430080 bytes
 //     audio: busiest rank 80 tokens
 //         input 1: rank 4 -> 5, 81920 bytes
 //     llm: busiest rank 200 tokens
@@ -26,11 +25,13 @@
 //         text 1: rank 0 -> 3, 160 bytes
 //         text 2: rank 0 -> 2, 160 bytes
 //         text 3: rank 0 -> 3, 160 bytes
-//         text 5: rank 0 -> 6, 160 bytes
+//         text 5: rank 0 -> 5, 160 bytes
 //         text 9: rank 2 -> 1, 480 bytes
 //         text 10: rank 3 -> 0, 800 bytes
 //         text 12: rank 4 -> 5, 80 bytes
-//         text 15: rank 5 -> 7, 240 bytes
+//         text 14: rank 5 -> 6, 880 bytes
+//         text 15: rank 5 -> 6, 240 bytes
+//         text 16: rank 6 -> 7, 560 bytes
 //     between nodes: 564800 bytes, at least 564480
 #include <cstddef>
 #include <cstdint>
