@@ -10,8 +10,11 @@
 
 #include <gtest/gtest.h>
 
+#include <evenkeel/core/layout.hpp>
+#include <evenkeel/core/topology.hpp>
 #include <evenkeel/cost/linear.hpp>
 #include <evenkeel/solve/balance.hpp>
+#include <evenkeel/solve/rebalance.hpp>
 
 #include "examples/support/phases.hpp"
 #include "examples/support/trace.hpp"
@@ -31,7 +34,8 @@ struct bracket {
 };
 
 /// The first rows of a file, over again if there are too few.
-std::vector<std::uint64_t> lengths_of(std::filesystem::path const& folder, bracket const& of) {
+template <class Of>
+std::vector<std::uint64_t> lengths_of(std::filesystem::path const& folder, Of const& of) {
     for (auto const& phase : examples::phases_of(examples::read_trace(folder / (of.file + ".csv")))) {
         if (phase.name == of.phase) {
             examples::drawing const drawing{.ranks = 1, .samples_per_rank = of.ranks * of.per_rank};
@@ -68,6 +72,42 @@ TEST(balance, stays_inside_the_brackets_of_every_real_trace) {
         EXPECT_GE(quality.max_load, of.least) << name;
         EXPECT_LE(quality.lower_bound, of.most) << name;
         EXPECT_LE(quality.gap(), of.gap) << name;
+    }
+}
+
+/// Which share of the bytes of a phase may leave its node at most, and whether no plan from home gets to the target.
+struct moved_share {
+    std::string file;
+    std::string phase;
+    std::size_t ranks;
+    std::size_t per_rank;
+    double tolerance;
+    double most;
+    bool from_scratch = false;
+};
+
+TEST(rebalance, moves_little_of_every_sparse_real_trace_and_hardly_ever_plans_from_scratch) {
+    char const* const folder = std::getenv("EVENKEEL_TRACES");
+    if (folder == nullptr) {
+        GTEST_SKIP() << "EVENKEEL_TRACES names no folder of traces";
+    }
+    std::vector<moved_share> const shares{
+        {"mix_omni", "video", 64, 40, 1e-3, 0.0462},      {"mix_omni", "video", 64, 40, 5e-3, 0.0425},
+        {"mix_omni", "video", 256, 40, 1e-3, 0.0973},     {"mix_omni", "video", 256, 40, 5e-3, 0.0750},
+        {"mix_omni", "audio", 64, 40, 1e-3, 0.0436},      {"mix_omni", "audio", 256, 40, 1e-3, 0.0402},
+        {"mix_omni", "audio", 256, 8, 1e-3, 0.297, true}, {"mix_omni", "audio", 256, 8, 5e-3, 0.270, true},
+        {"sroie_receipts", "image", 256, 8, 1e-3, 0.46},  {"sroie_receipts", "image", 256, 8, 5e-3, 0.41},
+        {"sroie_receipts", "llm", 256, 8, 1e-3, 0.43},    {"sroie_receipts", "llm", 256, 8, 5e-3, 0.39},
+    };
+    for (auto const& of : shares) {
+        auto const lengths = lengths_of(folder, of);
+        ASSERT_FALSE(lengths.empty()) << of.file << '.' << of.phase;
+        auto const home = home_layout(std::vector<std::size_t>(of.ranks, of.per_rank));
+        auto const kept = rebalance(lengths, home, uniform_topology({of.ranks}, {8}), linear_cost{},
+                                    {.tolerance = of.tolerance, .bounds = false});
+        auto const name = of.file + "." + of.phase + " on " + std::to_string(of.ranks) + " ranks";
+        EXPECT_LE(static_cast<double>(kept.between_nodes), of.most * static_cast<double>(kept.total)) << name;
+        EXPECT_EQ(kept.from_scratch, of.from_scratch) << name;
     }
 }
 

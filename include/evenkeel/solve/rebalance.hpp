@@ -132,8 +132,8 @@ inline void read_homes(layout const& home, topology const& topology, std::vector
 ///                                option makes no sense.
 /// @throws std::overflow_error    if a weight, the sum of weights or that of bytes does not fit into 64 bits.
 /// @throws infeasible, not_found  if `options.wishes` cannot be, or were not, met; see `wishes`.
-/// @complexity O(n), and at most `options.effort` steps per sample, twice as many where that does not get there, and
-///             those from scratch; n calls of `length`.
+/// @complexity O(n), and at most `options.effort` steps per sample, four times as many where that does not get there,
+///             and those from scratch; n calls of `length`.
 template <std::ranges::input_range Samples, cost_model Model, length_of<Samples> Length = std::identity>
 [[nodiscard]] rebalanced rebalance(Samples&& samples, layout const& home, topology const& topology, Model const& model,
                                    rebalance_options const& options = {}, Length length = {});

@@ -60,25 +60,50 @@ inline void take_batches(stay_room& room, std::uint64_t target, step_budget step
     room.staying.take_up(room.items, room.ranks, room.rank_of, target, steps);
 }
 
-/// What stays at home at a looser target is often a few exchanges away from the target itself.
+/// What stays at home at a looser target is often within reach of the target, by a little less at a time.
 inline bool approach(stay_room& room, stay_task const& task, std::uint64_t target, std::uint64_t all_steps) {
-    for (double const factor : {3.0, 10.0, 30.0}) {
-        std::uint64_t const loose = goal_of(target, factor * std::max(task.tolerance, 1e-3));
-        if (loose == target) {
+    step_budget descent{all_steps};
+    for (double const factor : {3.0, 10.0, 30.0, 300.0}) {
+        std::uint64_t goal = goal_of(target, factor * std::max(task.tolerance, 1e-3));
+        if (goal == target) {
             continue;
         }
         step_budget steps{all_steps / 4};
-        room.staying.start(room.items, room.ranks, loose);
+        room.staying.start(room.items, room.ranks, goal);
         room.staying.try_once(task.slack_tenths, steps);
         room.staying.try_more(steps);
-        if (room.staying.found()) {
-            room.staying.finish();
-            if (room.staying.tighten(target, steps)) {
-                return true;
-            }
+        if (!room.staying.found()) {
+            continue;
+        }
+        room.staying.finish();
+        // Half of the way at once where that works, else a quarter, then an eighth.
+        for (std::uint64_t share = 2; share <= 8 && goal > target;) {
+            std::uint64_t const next = goal - ((goal - target - 1) / share + 1);
+            bool const reached = room.staying.tighten(next, descent);
+            goal = reached ? next : goal;
+            share = reached ? 2 : 2 * share;
+        }
+        if (goal == target) {
+            return true;
         }
     }
     return false;
+}
+
+/// The last resort: the plan that was made without regard to homes, unless one that is approached from home costs less.
+inline void approach_or_take_batches(stay_room& room, stay_task const& task, std::uint64_t target,
+                                     std::uint64_t all_steps) {
+    bool const is_near = approach(room, task, target, all_steps);
+    std::uint64_t const fewest = room.staying.cost_between_nodes();
+    if (is_near) {
+        room.near.assign(room.staying.ranks_of().begin(), room.staying.ranks_of().end());
+    }
+    take_batches(room, target, step_budget{all_steps});
+    room.result.from_scratch = !is_near || room.staying.cost_between_nodes() < fewest;
+    if (!room.result.from_scratch) {
+        step_budget none{0};
+        room.staying.take_up(room.items, room.ranks, room.near, target, none);
+    }
 }
 
 /// `rebalance` for a task; the result is in `room.result`.
@@ -124,10 +149,7 @@ inline void rebalance(stay_room& room, stay_task const& task) {
                 balance_anew(room, task, bound);
             }
             target = std::max(target, room.scratch.result.quality.max_load);
-            if (!approach(room, task, target, all_steps)) {
-                take_batches(room, target, step_budget{all_steps});
-                room.result.from_scratch = true;
-            }
+            approach_or_take_batches(room, task, target, all_steps);
         }
     }
     std::uint64_t const busiest = items.size() > 0 ? room.staying.busiest_load() : 0;

@@ -27,6 +27,7 @@ struct stay_room {
         scratch.result.plan.offsets.reserve(rank_count + 1);
         bounds.reserve(count, rank_count, nodes);
         rank_of.reserve(count);
+        near.reserve(count);
         rank_of_item.reserve(count);
         rooms.reserve(rank_count);
     }
@@ -45,6 +46,7 @@ struct stay_room {
     batch_seats seats;
     byte_bounds bounds;
     std::vector<std::uint32_t> rank_of;       ///< of the items that weigh something
+    std::vector<std::uint32_t> near;          ///< the same, for a plan that is approached from home
     std::vector<std::uint32_t> rank_of_item;  ///< of the whole batch
     std::vector<std::uint64_t> rooms;         ///< what each rank may have
     rebalanced result;

@@ -122,6 +122,7 @@ class stay_search {
     }
 
     [[nodiscard]] std::span<std::uint32_t const> ranks_of() const noexcept { return state_.ranks_of(); }
+    [[nodiscard]] std::uint64_t cost_between_nodes() const noexcept { return state_.cost_between_nodes(); }
     [[nodiscard]] std::uint64_t busiest_load() const noexcept { return state_.busiest_load(); }
 
   private:
