@@ -126,6 +126,7 @@ class sparse_nodes {
                            .nodes = nodes,
                            .tolerance = std::max(0.0, tolerance),
                            .effort = effort_,
+                           .slack_tenths = 0,  // no slack is kept back twice
                            .bounds = false,
                            .plan = false});
         return !space_.result.from_scratch;
