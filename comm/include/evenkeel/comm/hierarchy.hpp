@@ -31,8 +31,9 @@ struct exchange_options {
 ///
 /// Bytes are relayed as `passages_of` says, and `predict` knows beforehand how many go over which link. Nothing but
 /// time depends on the algorithm: the same bytes arrive, and a fault or a disagreement is a `comm::error` on every rank
-/// within its deadline. With `two_hop`, messages inside a node are received when the ranks of the node agree, whatever
-/// the other nodes find; their receivers are told that the exchange has failed.
+/// within its deadline, or 40 ms later where ranks wait for one that is held up itself: such a rank is not named as the
+/// culprit. With `two_hop`, messages inside a node are received when the ranks of the node agree, whatever the other
+/// nodes find; their receivers are told that the exchange has failed.
 ///
 /// Transfers of one hierarchy proceed in the order of the calls. A rank relays for others only while it is inside
 /// `ready` or `wait` of one of them: whoever waits for something else first holds the others up.
