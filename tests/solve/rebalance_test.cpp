@@ -87,6 +87,16 @@ TEST(rebalance, keeps_what_is_balanced_where_it_is) {
     }
 }
 
+TEST(rebalance, keeps_what_only_a_plan_from_scratch_proves_to_be_balanced) {
+    // The mean is 48, so that 48 is what is tried first; that no rank may stay below 50 takes a search to see.
+    auto const lengths = std::vector{10, 40, 2, 32, 16, 13, 34, 12, 25, 6, 45, 6, 46};
+    auto const home = home_layout(counts{2, 3, 2, 3, 2, 1});
+    auto const kept = rebalance(lengths, home, uniform_topology({6}, {2}), linear_cost{}, {.tolerance = 0.02});
+    EXPECT_EQ(kept.quality.lower_bound, 50u);
+    EXPECT_EQ(kept.quality.max_load, 51u);
+    EXPECT_EQ(kept.moved, 0u);
+}
+
 TEST(rebalance, needs_no_sample_and_no_second_rank) {
     auto const nothing = rebalance(sizes{}, home_layout(counts{0, 0}), uniform_topology({2}, {1}), linear_cost{});
     EXPECT_EQ(lists(nothing.plan), (lists_of{{}, {}}));

@@ -130,25 +130,29 @@ inline void rebalance(stay_room& room, stay_task const& task) {
         auto& staying = room.staying;
         staying.try_once(task.slack_tenths, steps);
         bool balanced_anew = false;
-        if (staying.is_hopeless() && !staying.found()) {
-            // A target that not even a plan without regard to homes reaches is not worth more tries.
+        // What a plan without regard to homes proves, or cannot reach either, may allow for more than the first target.
+        auto const allow_more = [&] {
             balance_anew(room, task, bound);
             balanced_anew = true;
-            std::uint64_t const reached = room.scratch.result.quality.max_load;
-            if (reached > target) {
-                target = goal_of(reached, task.tolerance);
+            std::uint64_t const allowed = goal_of(std::max(bound, room.scratch.result.quality.max_load), task.tolerance);
+            if (allowed > target) {
+                target = allowed;
                 staying.start(items, room.ranks, target);
                 staying.try_once(task.slack_tenths, steps);
             }
+        };
+        if (staying.is_hopeless() && !staying.found()) {
+            // A target that not even a plan without regard to homes reaches is not worth more tries.
+            allow_more();
         }
         staying.try_more(steps);
+        if (!staying.found() && !balanced_anew) {
+            allow_more();
+            staying.try_more(steps);
+        }
         if (staying.found()) {
             staying.finish();
         } else {
-            if (!balanced_anew) {
-                balance_anew(room, task, bound);
-            }
-            target = std::max(target, room.scratch.result.quality.max_load);
             approach_or_take_batches(room, task, target, all_steps);
         }
     }
