@@ -71,7 +71,7 @@ int main() {
         }
         auto line = "rank " + std::to_string(rank) + " waited";
         for (auto const seconds : waited) {
-            line += " " + std::to_string(1e3 * seconds) + " ms";
+            line.append(" ").append(std::to_string(1e3 * seconds)).append(" ms");
         }
         std::clog << line + '\n';
     });
