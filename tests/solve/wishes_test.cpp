@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -136,6 +137,18 @@ TEST(wishes, know_of_speeds_only_their_ratios) {
         EXPECT_EQ(same.plan, even.plan);
         EXPECT_EQ(same.quality, even.quality);
     }
+}
+
+TEST(wishes, refuse_speeds_at_which_the_slowest_rank_might_take_more_than_64_bits_and_no_others) {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    static std::vector const slow{rank_id{0}};
+    static numbers const unlike{1, 7};
+    EXPECT_THROW((void)wish({most}, 2, {.pinned = slow, .speeds = unlike}), std::overflow_error);
+
+    static numbers const equal{5, 5};
+    EXPECT_EQ(wish({most}, 2, {.speeds = equal}).quality.max_load, most);
+    static numbers const nearly{(1ULL << 63) - 1, 1ULL << 63};
+    EXPECT_EQ(wish({3ULL << 62}, 2, {.speeds = nearly}).quality.max_load, 3ULL << 62);
 }
 
 TEST(wishes, give_a_rank_of_twice_the_speed_twice_the_load) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -39,9 +40,10 @@ inline void require_times(wish_problem const& problem, std::string_view function
     }
     if (!problem.speeds.empty()) {
         std::uint64_t const slowest = *std::ranges::min_element(problem.speeds);
-        // A little more than the longest time there can be.
-        std::uint64_t longest = 0;
-        if (__builtin_mul_overflow(all / slowest + 1, problem.fastest, &longest)) {
+        // In 128 bits: the work of all ranks may be all that 64 hold.
+        __extension__ typedef unsigned __int128 wide;
+        wide const longest = (wide{all} * problem.fastest + (slowest - 1)) / slowest;
+        if (longest > std::numeric_limits<std::uint64_t>::max()) {
             throw std::overflow_error{std::string{function}.append(": the time of a rank exceeds 64 bits")};
         }
     }
