@@ -168,6 +168,14 @@ TEST(wishes, count_what_is_cut_in_tiles_when_ranks_differ_in_speed) {
     EXPECT_EQ(even.quality.gap(), 0);
 }
 
+TEST(wishes, know_that_the_slowest_rank_takes_as_many_samples_as_the_others) {
+    // Ten of ten each, at a tenth of the speed.
+    auto const even = wish(numbers(30, 10), 3, {.equal_counts = true, .speeds = numbers{10, 10, 1}});
+
+    EXPECT_EQ(even.quality.max_load, 1000u);
+    EXPECT_EQ(even.quality.gap(), 0);
+}
+
 TEST(wishes, turn_the_same_plan_over_the_ranks_step_by_step) {
     auto const lengths = numbers{9, 7, 4, 0, 3, 2};
     auto const first = wish(lengths, 3, {});

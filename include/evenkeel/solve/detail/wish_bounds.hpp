@@ -95,7 +95,7 @@ class wish_bounds {
     /// lightest.
     ///
     /// For the j heaviest bundles: two of them share a rank, or j ranks have one each, and one of these ranks has the
-    /// mean of them at least. For j = 1 this is the heaviest and the lightest.
+    /// mean of them at least. For j = 1 this is the heaviest and the lightest. The slowest rank takes `least`, too.
     [[nodiscard]] std::uint64_t count_bound(wish_problem const& problem) {
         auto const& limits = problem.limits;
         std::uint64_t least = limits.least_items;
@@ -113,7 +113,8 @@ class wish_bounds {
         }
         std::uint64_t bound = problem.weights.front() + lightest_[least - 1];
         if (!problem.speeds.empty()) {
-            return bound;
+            auto const slowest = std::ranges::min_element(problem.speeds) - problem.speeds.begin();
+            return std::max(bound, problem.time(static_cast<std::size_t>(slowest), lightest_[least]));
         }
         std::uint64_t sum = problem.weights.front();
         for (std::size_t heavy = 2; heavy <= std::min(problem.ranks(), problem.size()); ++heavy) {
