@@ -94,6 +94,17 @@ TEST(micro_batches, spread_over_as_many_as_are_asked_for_and_leave_some_empty) {
     EXPECT_EQ(layout_of(step.plan).size(), 2u);
 }
 
+TEST(micro_batches, are_left_empty_where_more_than_are_needed_would_be_slower) {
+    // In two, one has two of the long samples or both have one: 8. In one, the short ones share a rank: 6.
+    auto const lengths = numbers{3, 5, 5, 3};
+    auto const one = micro_batches(lengths, rank_count{3}, linear_cost{}, {.count = 1});
+    EXPECT_EQ(one.quality.sum_of_slowest, 6u);
+    auto const two = micro_batches(lengths, rank_count{3}, linear_cost{}, {.count = 2});
+    EXPECT_EQ(two.plan.micro_batches, 2u);
+    EXPECT_EQ(two.quality.sum_of_slowest, 6u);
+    EXPECT_EQ(sum_of_slowest(sums(two.plan, lengths)), 6u);
+}
+
 TEST(micro_batches, count_the_lengths_that_the_caller_passes_real_or_padded) {
     // Twenty samples of 10 tokens in masks 32768 wide.
     struct sample {

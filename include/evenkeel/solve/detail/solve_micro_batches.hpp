@@ -50,18 +50,22 @@ class micro_batch_solver {
         require_counts("micro_batches", 0, {checked_multiply(ranks, slots, "micro_batches: ranks * micro-batches")});
         auto found = attempt(ranks, slots, options, bins_ <= ranks * slots);
         write(ranks, slots, options.step);
-        if (found.violation > 0) {
+        // More than are needed can be slower, too: a heavy sample in each costs more than all of them in one.
+        bool const is_slow = options.count != 0 && found.sum > goal_of(found.bound, options.tolerance);
+        if (found.violation > 0 || (is_slow && slots > number.lower_bound)) {
             // As when nobody asks for a number: what can be planned with fewer leaves the others empty.
-            std::size_t const fewer = fewest_planned(ranks, number.lower_bound, up(bins_, ranks, options), options);
-            if (fewer >= slots) {
+            std::size_t const enough = std::min(slots, up(bins_, ranks, options));
+            kept_.assign(bin_of_.begin(), bin_of_.end());
+            std::size_t const fewer = fewest_planned(ranks, number.lower_bound, enough, options);
+            if (fewer >= slots && found.violation > 0) {
                 throw not_found{"micro_batches: options.cap with options.count", found.violation, result.plan};
             }
-            static_cast<void>(attempt(ranks, fewer, options, false));
-            for (auto& bin : bin_of_) {
-                bin = static_cast<std::uint32_t>(bin / fewer * slots + bin % fewer);
+            auto const spread_out = fewer < slots ? spread(ranks, fewer, slots, options) : found;
+            if (found.violation > 0 || spread_out.sum < found.sum) {
+                found = {.violation = 0, .sum = spread_out.sum, .bound = found.bound};
+            } else {
+                bin_of_.assign(kept_.begin(), kept_.end());
             }
-            problem_.base.assign(ranks * slots, {});
-            found = search(ranks, slots, options, true);
             write(ranks, slots, options.step);
         }
         result.quality = {.number = number,
@@ -125,6 +129,15 @@ class micro_batch_solver {
         return enough;
     }
 
+    /// A plan of `slots` micro-batches, all but `fewer` of them empty.
+    outcome spread(std::size_t ranks, std::size_t fewer, std::size_t slots, micro_batch_options const& options) {
+        auto const found = attempt(ranks, fewer, options, bins_ <= ranks * fewer);
+        for (auto& bin : bin_of_) {
+            bin = static_cast<std::uint32_t>(bin / fewer * slots + bin % fewer);
+        }
+        return found;
+    }
+
     /// Searches for a plan of `slots` micro-batches.
     ///
     /// @param fits  Whether what is packed by first fit may be the start.
@@ -151,7 +164,7 @@ class micro_batch_solver {
         by_weight_.reserve(items);
         fit_.reserve(items);
         bound_.reserve(items);
-        for (auto* const numbers : {&packed_, &items_, &bin_of_, &bin_of_item_, &rank_of_item_}) {
+        for (auto* const numbers : {&packed_, &items_, &bin_of_, &kept_, &bin_of_item_, &rank_of_item_}) {
             numbers->reserve(items);
         }
         scaled_.reserve(items);
@@ -227,6 +240,7 @@ class micro_batch_solver {
     slot_search search_;
     std::vector<std::uint32_t> items_;  ///< the item of each of the problem
     std::vector<std::uint32_t> bin_of_;
+    std::vector<std::uint32_t> kept_;   ///< the bins of the first plan
     std::vector<std::uint32_t> bin_of_item_;
     std::vector<std::uint32_t> rank_of_item_;
 };
