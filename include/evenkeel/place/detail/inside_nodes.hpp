@@ -182,7 +182,14 @@ inline std::uint64_t seat_inside_nodes(inside_view const& view, std::uint64_t in
         }
         level_the_rest(view, first, batches, seats.entries, room);
         for (std::size_t pair = 0; pair < room.senders.size(); ++pair) {
-            seats.rank_of[room.receivers[pair].second] = view.slots.ranks[first + room.senders[pair].second];
+            auto const [batch, sender] = std::pair{room.receivers[pair].second, room.senders[pair].second};
+            seats.rank_of[batch] = view.slots.ranks[first + sender];
+            // An auction leaves out who gains next to nothing, which some then keep after all.
+            if (size > most_matched && increment > 0) {
+                for_each_local(view, seats.entries[batch], [&, own = sender](std::uint32_t local, std::uint64_t bytes) {
+                    kept += local == own ? bytes : 0;
+                });
+            }
         }
     }
     return kept;
