@@ -22,8 +22,8 @@ struct relabel_options {
     /// How far the bytes kept inside nodes may be from the most that any relabelling keeps, as a share of what the
     /// batches would keep if every node had room for all of them. Work grows as this falls, and what is reached is far
     /// better than what is allowed: the default leaves some 3e-4 at thousands of ranks, less at fewer. Below 1e-4 the
-    /// result is the optimum, of any number of bytes, in some ten milliseconds at thousands of ranks; the busiest node is
-    /// relieved from there.
+    /// result is the optimum, of any number of bytes, in some ten milliseconds at thousands of ranks; the busiest node
+    /// is relieved from there.
     double precision = 4e-2;
 
     friend bool operator==(relabel_options const&, relabel_options const&) = default;

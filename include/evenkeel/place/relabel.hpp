@@ -32,9 +32,10 @@ namespace evenkeel {
 /// Which rank runs which batch does not change any batch, so the loads stay as they are; a plan made without regard to
 /// homes costs fewer bytes for nothing. Which batch goes to which node is an assignment problem: it is solved by an
 /// auction (Bertsekas and Castanon 1989) to some 3e-4 of the optimum, and the final prices prove how far it can be
-/// off; on request, to the optimum by shortest paths. For the busiest node, batches of the busiest node are exchanged afterwards for as long as that helps; nearly
-/// always this ends at the lower bound. Inside a node the rank that keeps most bytes takes the batch, exactly up to 64
-/// ranks per node, and what nobody keeps is dealt out so that the ranks' own traffic with other nodes is level.
+/// off; on request, to the optimum by shortest paths. For the busiest node, batches of the busiest node are exchanged
+/// afterwards for as long as that helps; nearly always this ends at the lower bound. Inside a node the rank that keeps
+/// most bytes takes the batch, exactly up to 64 ranks per node, and what nobody keeps is dealt out so that the ranks'
+/// own traffic with other nodes is level.
 ///
 /// Never more bytes between nodes than in `plan`, and the same plan where nothing is gained. The result depends on the
 /// arguments alone. Ranks exchange whole batches, micro-batches with them, so they should be alike: same speed, same

@@ -113,9 +113,9 @@ class settle_workspace {
     detail::settle_room room_;
 };
 
-/// Chooses the rank of everything that a node has once it has given and received, moving little, so that no rank exceeds
-/// the target, or what no plan of the node stays below. Where that is not found, ranks may have an 8192nd more, and so
-/// on with twice the step.
+/// Chooses the rank of everything that a node has once it has given and received, moving little, so that no rank
+/// exceeds the target, or what no plan of the node stays below. Where that is not found, ranks may have an 8192nd
+/// more, and so on with twice the step.
 ///
 ///     auto const& rank_of = evenkeel::settle_ranks(space, weights, homes, evenkeel::rank_count{8}, flows.target);
 ///
