@@ -104,6 +104,40 @@ TEST(plan_flows, shares_out_rooms_of_more_than_64_bits) {
     EXPECT_EQ(flows.flows[2].to, node_id{1});
 }
 
+TEST(plan_flows, keeps_back_no_more_than_small_nodes_have_to_spare) {
+    // Nodes of 13, 6, 2, 4, 2 and 1 ranks, half of which have too much: a margin fit for the largest is too much for all.
+    std::vector<std::size_t> const sizes{13, 6, 2, 4, 2, 1};
+    std::vector<std::uint64_t> const loads{73'033, 44'201, 20'637, 35'696, 37'144, 17'683};
+    summaries told;
+    topology cluster;
+    for (std::size_t node = 0; node < sizes.size(); ++node) {
+        cluster.nodes_of_ranks.resize(told.size() + sizes[node], to_id<node_id>(node));
+        told.push_back({.load = loads[node], .heaviest = 1000});
+        told.resize(cluster.nodes_of_ranks.size());
+    }
+    auto const flows = plan_flows(told, cluster, 1e-3);
+    auto left = loads;
+    for (auto const& flow : flows.flows) {
+        left[to_index(flow.from)] -= flow.weight;
+        left[to_index(flow.to)] += flow.weight;
+    }
+    for (std::size_t node = 0; node < sizes.size(); ++node) {
+        EXPECT_LE(left[node], flows.target * sizes[node]) << "node " << node;
+    }
+}
+
+TEST(plan_flows, keeps_back_no_more_than_a_single_rank_may_have) {
+    // A thousandth of the ranks has everything, and may have 1.5 thousandths of it; kept back it was a 150th.
+    summaries told(1000);
+    told.back() = {.load = 1'000'000, .heaviest = 1};
+    topology cluster{std::vector<node_id>(1000, node_id{0})};
+    cluster.nodes_of_ranks.back() = node_id{1};
+    auto const flows = plan_flows(told, cluster, 0.5);
+    ASSERT_EQ(flows.flows.size(), 1u);
+    EXPECT_GE(flows.flows[0].weight, 1'000'000 - flows.target);
+    EXPECT_LE(flows.flows[0].weight, 1'000'000u);
+}
+
 TEST(plan_flows_law, leave_no_node_with_more_than_its_ranks_may_have) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);

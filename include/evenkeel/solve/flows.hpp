@@ -144,14 +144,35 @@ struct node_flows {
     };
     std::vector<entry> over;
     std::vector<entry> rooms;
-    for (std::uint32_t node = 0; node < loads.size(); ++node) {
-        std::uint64_t const whole = room_for(node);
-        std::uint64_t const room = whole - std::min(whole, margin);
-        if (loads[node] > whole) {
-            over.push_back({loads[node] - room, node});
-        } else if (loads[node] < room) {
-            rooms.push_back({room - loads[node], node});
+    // What is given is hardly ever to measure, mostly by an item too many, however little is to be given. So what
+    // nobody needs is shared out among the flows, or a node that takes little from many would take too much.
+    std::uint64_t spare = 0;
+    auto const divide = [&] {
+        over.clear();
+        rooms.clear();
+        spare = 0;
+        for (std::uint32_t node = 0; node < loads.size(); ++node) {
+            std::uint64_t const whole = room_for(node);
+            std::uint64_t const room = whole - std::min(whole, margin);
+            if (loads[node] > whole) {
+                over.push_back({loads[node] - room, node});
+            } else if (loads[node] < room) {
+                rooms.push_back({room - loads[node], node});
+                // What does not fit into 64 bits is more than is shared out in any case.
+                spare += std::min(room - loads[node], std::numeric_limits<std::uint64_t>::max() - spare);
+            }
         }
+        bool enough = true;
+        for (auto const& [excess, node] : over) {
+            enough = enough && excess <= spare;
+            spare -= std::min(spare, excess);
+        }
+        return enough;
+    };
+    if (!divide()) {
+        // Small nodes have less slack than the margin of a large one.
+        margin = 0;
+        divide();
     }
     std::ranges::sort(over, [](entry const& a, entry const& b) {
         return a.weight > b.weight || (a.weight == b.weight && a.node < b.node);
@@ -160,16 +181,6 @@ struct node_flows {
         return a.weight < b.weight || (a.weight == b.weight && a.node > b.node);
     };
     std::ranges::make_heap(rooms, less_room);
-    // What is given is hardly ever to measure, mostly by an item too many, however little is to be given. So what
-    // nobody needs is shared out among the flows, or a node that takes little from many would take too much.
-    std::uint64_t spare = 0;
-    for (auto const& [room, node] : rooms) {
-        // What does not fit into 64 bits is more than is shared out in any case.
-        spare += std::min(room, std::numeric_limits<std::uint64_t>::max() - spare);
-    }
-    for (auto const& [excess, node] : over) {
-        spare -= std::min(spare, excess);
-    }
     std::uint64_t share = spare / (over.size() + rooms.size() + 1);
     share -= share % unit;
     for (auto& [excess, node] : over) {
