@@ -105,7 +105,7 @@ TEST(plan_flows, shares_out_rooms_of_more_than_64_bits) {
 }
 
 TEST(plan_flows, keeps_back_no_more_than_small_nodes_have_to_spare) {
-    // Nodes of 13, 6, 2, 4, 2 and 1 ranks, half of which have too much: a margin fit for the largest is too much for all.
+    // Half of these nodes have too much. A margin that is fit for the largest is too much for all of them.
     std::vector<std::size_t> const sizes{13, 6, 2, 4, 2, 1};
     std::vector<std::uint64_t> const loads{73'033, 44'201, 20'637, 35'696, 37'144, 17'683};
     summaries told;

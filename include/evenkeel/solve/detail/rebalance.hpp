@@ -71,7 +71,9 @@ inline bool approach(stay_room& room, stay_task const& task, std::uint64_t targe
         step_budget steps{all_steps / 4};
         room.staying.start(room.items, room.ranks, goal);
         room.staying.try_once(task.slack_tenths, steps);
-        room.staying.try_more(steps);
+        if (!room.staying.is_lost()) {
+            room.staying.try_more(steps);
+        }
         if (!room.staying.found()) {
             continue;
         }
@@ -90,19 +92,36 @@ inline bool approach(stay_room& room, stay_task const& task, std::uint64_t targe
     return false;
 }
 
-/// The last resort: the plan that was made without regard to homes, unless one that is approached from home costs less.
+/// The last resort: the plan that was made without regard to homes, unless one that is approached from home, or the
+/// tries from home that were not made so far, cost less.
 inline void approach_or_take_batches(stay_room& room, stay_task const& task, std::uint64_t target,
-                                     std::uint64_t all_steps) {
+                                     std::uint64_t all_steps, bool all_tried) {
+    auto& staying = room.staying;
     bool const is_near = approach(room, task, target, all_steps);
-    std::uint64_t const fewest = room.staying.cost_between_nodes();
+    std::uint64_t const fewest = staying.cost_between_nodes();
     if (is_near) {
-        room.near.assign(room.staying.ranks_of().begin(), room.staying.ranks_of().end());
+        room.near.assign(staying.ranks_of().begin(), staying.ranks_of().end());
     }
     take_batches(room, target, step_budget{all_steps});
-    room.result.from_scratch = !is_near || room.staying.cost_between_nodes() < fewest;
-    if (!room.result.from_scratch) {
+    std::uint64_t const anew = staying.cost_between_nodes();
+    bool& from_scratch = room.result.from_scratch;
+    from_scratch = !is_near || anew < fewest;
+    bool is_at_hand = from_scratch;
+    if (from_scratch && !all_tried) {
+        room.near.assign(staying.ranks_of().begin(), staying.ranks_of().end());
+        step_budget steps{all_steps};
+        staying.start(room.items, room.ranks, target);
+        staying.try_once(task.slack_tenths, steps);
+        staying.try_more(steps);
+        if (staying.found()) {
+            staying.finish();
+        }
+        from_scratch = !staying.found() || anew <= staying.cost_between_nodes();
+        is_at_hand = !from_scratch;
+    }
+    if (!is_at_hand) {
         step_budget none{0};
-        room.staying.take_up(room.items, room.ranks, room.near, target, none);
+        staying.take_up(room.items, room.ranks, room.near, target, none);
     }
 }
 
@@ -134,7 +153,8 @@ inline void rebalance(stay_room& room, stay_task const& task) {
         auto const allow_more = [&] {
             balance_anew(room, task, bound);
             balanced_anew = true;
-            std::uint64_t const allowed = goal_of(std::max(bound, room.scratch.result.quality.max_load), task.tolerance);
+            std::uint64_t const reached = std::max(bound, room.scratch.result.quality.max_load);
+            std::uint64_t const allowed = goal_of(reached, task.tolerance);
             if (allowed > target) {
                 target = allowed;
                 staying.start(items, room.ranks, target);
@@ -145,7 +165,10 @@ inline void rebalance(stay_room& room, stay_task const& task) {
             // A target that not even a plan without regard to homes reaches is not worth more tries.
             allow_more();
         }
-        staying.try_more(steps);
+        bool const is_lost = staying.is_lost();
+        if (!is_lost) {
+            staying.try_more(steps);
+        }
         if (!staying.found() && !balanced_anew) {
             allow_more();
             staying.try_more(steps);
@@ -153,7 +176,7 @@ inline void rebalance(stay_room& room, stay_task const& task) {
         if (staying.found()) {
             staying.finish();
         } else {
-            approach_or_take_batches(room, task, target, all_steps);
+            approach_or_take_batches(room, task, target, all_steps, !is_lost);
         }
     }
     std::uint64_t const busiest = items.size() > 0 ? room.staying.busiest_load() : 0;

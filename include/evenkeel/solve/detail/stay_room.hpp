@@ -46,7 +46,7 @@ struct stay_room {
     batch_seats seats;
     byte_bounds bounds;
     std::vector<std::uint32_t> rank_of;       ///< of the items that weigh something
-    std::vector<std::uint32_t> near;          ///< the same, for a plan that is approached from home
+    std::vector<std::uint32_t> near;          ///< the same, for the best plan so far
     std::vector<std::uint32_t> rank_of_item;  ///< of the whole batch
     std::vector<std::uint64_t> rooms;         ///< what each rank may have
     rebalanced result;

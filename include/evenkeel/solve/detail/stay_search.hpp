@@ -70,6 +70,9 @@ class stay_search {
     /// Whether so many nodes could not be evened out at first that more tries promise little.
     [[nodiscard]] bool is_hopeless() const noexcept { return first_failures_ > ranks_->nodes() / 3; }
 
+    /// The same, and that of so many nodes each try would be dear.
+    [[nodiscard]] bool is_lost() const noexcept { return ranks_->nodes() > 16 && is_hopeless() && !found(); }
+
     [[nodiscard]] bool found() const noexcept { return fewest_ != none_yet; }
 
     /// Tries other shares of the slack, unless what was found is good.
