@@ -130,6 +130,12 @@ dispatcher_core::dispatcher_core(communicator& world, std::vector<phase> phases,
         throw_invalid("dispatcher", "phases.size()", 0, "at least the LLM");
     }
     job_ = fingerprint_of(phases_, options_, world.topology());
+    if (options_.plan.planned) {
+        // It is the caller's, too, and may stall as any other.
+        options_.plan.planned = [this, told = std::move(options_.plan.planned)](std::size_t phase) {
+            call_back([&] { told(phase); });
+        };
+    }
     auto const key = static_cast<std::uint32_t>(to_index(world.rank()));
     auto& outputs = options_.outputs != nullptr ? *std::exchange(options_.outputs, nullptr) : world;
     if (outputs.rank() != world.rank() || outputs.topology() != world.topology()) {

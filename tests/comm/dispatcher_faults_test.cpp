@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -302,7 +303,7 @@ TYPED_TEST(dispatcher_fault_on, passes_on_what_the_callers_gather_throws) {
 
 TYPED_TEST(dispatcher_fault_on, waits_no_longer_than_it_was_told_for_a_callback_that_stalls) {
     this->run(3, [](comm::communicator& world) {
-        for (bool const in_gather : {true, false}) {
+        for (std::string_view const callback : {"gather", "planned", "allocate"}) {
             attempt one{world};
             std::atomic<bool> stalled = false;
             std::atomic<bool> over = false;
@@ -311,8 +312,10 @@ TYPED_TEST(dispatcher_fault_on, waits_no_longer_than_it_was_told_for_a_callback_
                     std::this_thread::sleep_for(std::chrono::milliseconds{1});
                 }
             };
-            if (in_gather) {
+            if (callback == "gather") {
                 one.options.gather = [&](std::span<std::byte const>, std::span<std::byte>) { stall(); };
+            } else if (callback == "planned") {
+                one.options.plan.planned = [&](std::size_t) { stall(); };
             } else {
                 one.options.allocate = [&](std::size_t, std::size_t) {
                     stall();
