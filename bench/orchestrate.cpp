@@ -262,9 +262,11 @@ void add_rows(std::string const& workload, shape const& shape, drawing const& dr
     constexpr std::array subjects{
         subject{"evenkeel", phase_method::stay, 1e-3, joint}, subject{"evenkeel_3e-3", phase_method::stay, 3e-3, joint},
         subject{"alone", phase_method::stay, 1e-3, each_alone}, subject{"llm_only", phase_method::stay, 1e-3, llm_only},
-        subject{"published", phase_method::relabel, 0, each_alone}};
+        subject{"published", phase_method::relabel, 0, each_alone},
+        // From scratch, too, but the LLM's batches go where most of their outputs are.
+        subject{"relabel", phase_method::relabel, 0, joint}, subject{"scratch", phase_method::scratch, 0, joint}};
     for (auto const& subject : subjects) {
-        if (subject.plan != joint && !with_others) {
+        if ((subject.plan != joint || subject.method != phase_method::stay) && !with_others) {
             continue;
         }
         auto const name = fmt::format("orchestrate/{}/{}/{}x{}", subject.name, workload, shape.ranks, shape.per_rank);
