@@ -89,12 +89,12 @@ bool run(examples::processes& all, perf::options const& options) {
             auto const& costs = ways.costs();
             examples::print(fmt::format(
                 "# {} ranks, {} per node, backend {}; links: {} ns per message inside, {} between and {} per hop, "
-                "{} ps per byte inside, {} between, {} cards per node\n"
+                "{} ps per byte inside, {} between, {} cards per node, {} % longer in a crowd\n"
                 "#{:>13} {:>10} {:>20} {:>12} {:>9} {:>9} {:>7}\n",
                 options.ranks, options.ranks_per_node, options.backend, costs.inside_ns_per_message,
                 costs.between_ns_per_message, costs.between_ns_per_hop, costs.inside_ps_per_byte,
-                costs.between_ps_per_byte, costs.cards_per_node, "size(B)", "messages", "algorithm", "time(us)",
-                "algbw", "busbw", "#wrong"));
+                costs.between_ps_per_byte, costs.cards_per_node, costs.crowding_percent, "size(B)", "messages",
+                "algorithm", "time(us)", "algbw", "busbw", "#wrong"));
         }
         for (auto const& row : rows) {
             auto const timings = time_exchange(world, ways, row, options);

@@ -204,6 +204,7 @@ class hierarchy::state {
                   .add(costs.between_ps_per_byte)
                   .add(costs.between_ns_per_hop)
                   .add(std::uint64_t{costs.cards_per_node})
+                  .add(costs.crowding_percent)
                   .value(),
               until);
     }
@@ -613,6 +614,38 @@ link_costs hierarchy::state::measure(deadline until, std::size_t bytes) {
         found.between_ps_per_byte = alone * 1000 / std::max<std::size_t>(bytes, 1);
         auto const cards = (nodes_.rails() * alone + together / 2) / together;
         found.cards_per_node = cards >= nodes_.rails() ? 0 : std::max<std::size_t>(cards, 1);
+        // The same bytes to all ranks of the next node, in turns with the ring: how evenly streams share a link is a
+        // matter of luck, so that the median counts, and shows only when several follow each other.
+        found.crowding_percent = 0;
+        std::size_t const rails = nodes_.rails();
+        if (std::size_t const share = bytes / rails; rails > 1 && share > 0) {
+            std::array<hop, 2> ways;
+            auto& [alone_on_rail, crowded] = ways;
+            if (on_ring) {
+                alone_on_rail.sends.push_back({neighbour(1), out});
+                alone_on_rail.receives.push_back({neighbour(occupied.size() - 1), in});
+            }
+            auto const& next = nodes_.of_nodes()[to_index(topology.node_of(neighbour(1)))];
+            auto const& last = nodes_.of_nodes()[to_index(topology.node_of(neighbour(occupied.size() - 1)))];
+            for (std::size_t rail = 0; rail < rails && on_ring; ++rail) {
+                crowded.sends.push_back({next[rail], std::span{out}.subspan(rail * share, share)});
+                crowded.receives.push_back({last[rail], std::span{in}.subspan(rail * share, share)});
+            }
+            std::array<std::uint64_t, 2> medians{};
+            std::array<std::vector<std::uint64_t>, 2> times;
+            for (std::size_t turn = 0; turn < turns; ++turn) {
+                for (std::size_t way = 0; way < ways.size(); ++way) {
+                    auto const& moved = ways[way];
+                    times[way].push_back(
+                        time_once([&] { all().exchange(moved.sends, moved.receives).wait(until); }, in_a_row / 2));
+                }
+            }
+            for (std::size_t way = 0; way < ways.size(); ++way) {
+                std::ranges::sort(times[way]);
+                medians[way] = std::max<std::uint64_t>(times[way][turns / 2], 1);
+            }
+            found.crowding_percent = (std::max(medians[0], medians[1]) - medians[0]) * 100 / medians[0];
+        }
     }
     costs_ = found;
     last_ = {};

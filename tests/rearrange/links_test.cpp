@@ -65,6 +65,18 @@ TEST(predict, reckons_a_latency_per_message_and_the_bytes_of_the_busiest_link) {
     auto shared = costs;
     shared.cards_per_node = 1;
     EXPECT_EQ(predict(everybody(8, 10), two_by_four(), flat, shared).nanoseconds, 7u + 403u + 1'600u);
+    // Of two_hop, each rank meets one rank of the other node.
+    shared.crowding_percent = 25;
+    EXPECT_EQ(predict(everybody(8, 10), two_by_four(), flat, shared).nanoseconds, 7u + 403u + 2'000u);
+    EXPECT_EQ(predict(everybody(8, 10), two_by_four(), two_hop, shared).nanoseconds, 63u + 7u + 100u + 1'600u);
+}
+
+TEST(fastest_algorithm, keeps_to_rails_where_many_streams_share_a_link_badly) {
+    link_costs costs{.inside_ps_per_byte = 300, .between_ps_per_byte = 7'000, .cards_per_node = 1};
+    auto const large = everybody(8, 1'000'000);
+    EXPECT_EQ(fastest_algorithm(large, two_by_four(), costs), flat);
+    costs.crowding_percent = 15;
+    EXPECT_EQ(fastest_algorithm(large, two_by_four(), costs), two_hop);
 }
 
 TEST(predict, moves_the_same_bytes_between_nodes_under_every_algorithm) {

@@ -32,6 +32,9 @@ struct link_costs {
     std::uint64_t between_ns_per_hop = 0;
     /// How many network cards the ranks of a node share, each every so many ranks; 0: each rank has its own.
     std::size_t cards_per_node = 0;
+    /// By how much longer the bytes take in a hop in which a rank exchanges with several ranks of another node at once:
+    /// their streams share a link less evenly than one stream per rank, and the last of them decides.
+    std::uint64_t crowding_percent = 0;
 
     friend bool operator==(link_costs const&, link_costs const&) = default;
 };
@@ -89,6 +92,7 @@ namespace detail {
     constexpr auto what = "predict: the time";
     std::uint64_t inside = 0;
     std::uint64_t between = 0;
+    std::uint64_t partners = 0;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> cards(loads.size());
     std::vector<std::size_t> first(topology.nodes());
     for (std::size_t node = 1; node < first.size(); ++node) {
@@ -97,6 +101,7 @@ namespace detail {
     for (std::size_t rank = 0; rank < loads.size(); ++rank) {
         auto const& load = loads[rank];
         inside = std::max({inside, load.sent_inside, load.received_inside});
+        partners = std::max(partners, load.messages_between);
         auto const id = to_id<world_rank>(rank);
         std::size_t const node = to_index(topology.node_of(id));
         std::size_t const position = nodes.position_of(id);
@@ -106,9 +111,10 @@ namespace detail {
         received += load.received_between;
         between = std::max({between, sent, received});
     }
-    return std::max(checked_multiply(inside, costs.inside_ps_per_byte, what),
-                    checked_multiply(between, costs.between_ps_per_byte, what)) /
-           1000;
+    std::uint64_t const apart = checked_multiply(between, costs.between_ps_per_byte, what);
+    std::uint64_t const longer =
+        partners >= topology.nodes() ? checked_multiply(apart / 100, costs.crowding_percent, what) : 0;
+    return std::max(checked_multiply(inside, costs.inside_ps_per_byte, what), checked_add(apart, longer, what)) / 1000;
 }
 
 /// One message for each pair of ranks of a group that holds `inside` others of a rank's node and `between` elsewhere.

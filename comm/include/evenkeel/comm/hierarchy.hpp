@@ -57,7 +57,8 @@ class hierarchy {
     [[nodiscard]] link_costs const& costs() const noexcept;
 
     /// Times empty exchanges and large ones, inside the nodes and between them, and reckons with the result from then
-    /// on: the slowest rank's. Costs a few milliseconds on fast links. Collective; blocks.
+    /// on: the slowest rank's. Costs some milliseconds on fast links, and a hundred times `bytes` on the slow ones.
+    /// Collective; blocks.
     ///
     /// @param bytes  Of each message that is timed: enough to make latency small beside it.
     link_costs measure(deadline until, std::size_t bytes = std::size_t{1} << 20U);
