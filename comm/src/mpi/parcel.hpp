@@ -86,7 +86,7 @@ class parcel_shelf {
         if (shelved.empty()) {
             // Twice as many as so far: how many are on their way at a time differs from step to step.
             auto const capacity = std::min(std::bit_ceil(size), size_);
-            auto const more = std::clamp<std::size_t>(made, 1, most_of(capacity));
+            auto const more = std::clamp(made, first_of(capacity), most_of(capacity));
             shelved.reserve(made + more);
             for (std::size_t number = 0; number < more; ++number) {
                 shelved.push_back(parcel{capacity, size});
@@ -115,6 +115,7 @@ class parcel_shelf {
     /// So many of each class are kept, or of so many bytes together.
     static constexpr std::size_t least_ = 32;
     static constexpr std::size_t bytes_of_class_ = std::size_t{8} << 20U;
+    static constexpr std::size_t bytes_of_first_ = std::size_t{2} << 20U;
 
     struct class_of_size {
         std::vector<parcel> shelved;
@@ -122,6 +123,10 @@ class parcel_shelf {
     };
 
     static std::size_t most_of(std::size_t capacity) noexcept { return std::max(least_, bytes_of_class_ / capacity); }
+    /// As many as peers that lag keep on their way at a time, which is seldom seen in a first step.
+    static std::size_t first_of(std::size_t capacity) noexcept {
+        return std::clamp<std::size_t>(bytes_of_first_ / capacity, 2, 16);
+    }
     static std::size_t class_of(std::size_t size) noexcept {
         return static_cast<std::size_t>(std::bit_width(size - 1));
     }
