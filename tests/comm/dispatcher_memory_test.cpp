@@ -138,11 +138,11 @@ TYPED_TEST(dispatcher_memory_on, allocates_nothing_either_where_lengths_fill_mor
 TEST(dispatcher_memory, takes_nothing_more_for_steps_whose_like_it_has_seen) {
     on_threads([](comm::communicator& world) {
         std::vector<step_samples> steps;
-        for (std::uint64_t step = 0; step < 30; ++step) {
-            std::uint64_t const seed = step % 10;
+        for (std::uint64_t step = 0; step < 60; ++step) {
+            std::uint64_t const seed = step % 20;
             steps.push_back(omni_samples(seed, {seed % 10, 3, seed % 7}));
         }
-        expect_nothing_from(10, count(world, steps, {}));
+        expect_nothing_from(20, count(world, steps, {}));
     });
 }
 
