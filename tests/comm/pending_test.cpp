@@ -118,7 +118,8 @@ TYPED_TEST(pending_on, gives_up_a_gathering_when_it_is_dropped) {
         auto all = untouched_bytes(2);
         if (world.rank() == world_rank{0}) {
             static_cast<void>(world.all_gather(payload(0, 1), all));
-            EXPECT_EQ(all, untouched_bytes(2));
+            // Where the other rank was quick, something has arrived before the drop; nothing does from then on.
+            all = untouched_bytes(2);
         }
         auto const error = error_of([&] {
             if (world.rank() == world_rank{1}) {
@@ -127,6 +128,9 @@ TYPED_TEST(pending_on, gives_up_a_gathering_when_it_is_dropped) {
             world.barrier().wait(patience);
         });
         EXPECT_EQ(error.peer(), world_rank{0});
+        if (world.rank() == world_rank{0}) {
+            EXPECT_EQ(all, untouched_bytes(2));
+        }
     });
 }
 
