@@ -27,7 +27,19 @@ std::uint64_t raise(weights const& falling, std::size_t ranks, std::uint64_t bou
 TEST(crowded_ranks, sees_that_two_ranks_have_two_heavy_items_each) {
     weights const items{9, 9, 9, 5, 5, 5};
     EXPECT_EQ(evenkeel::lower_bound(items, {4}), 11u);
-    EXPECT_EQ(raise(items, 4, 11, 20), 12u);
+    EXPECT_EQ(raise(items, 4, 11, 20), 14u);
+}
+
+TEST(crowded_ranks, pairs_the_lightest_with_the_heaviest) {
+    // Three ranks have two of these seven each, 61 on average; but whatever goes with the 40 weighs 25 at least.
+    weights const items{70, 40, 36, 33, 26, 25, 25};
+    EXPECT_EQ(raise(items, 4, 0, 100), 65u);
+    EXPECT_EQ(test::optimum(items, {4}), 70u);
+}
+
+TEST(crowded_ranks, knows_which_sums_a_few_sizes_make) {
+    // Three of four ranks have three each, of 186 together, so one has 62; but three weigh 60, 63, 66 or 69.
+    EXPECT_EQ(raise({23, 23, 23, 23, 20, 20, 20, 20, 20, 20, 20}, 4, 0, 100), 63u);
 }
 
 TEST(crowded_ranks, counts_a_rank_with_three_as_an_alternative) {

@@ -11,6 +11,7 @@
 
 #include <evenkeel/solve/detail/complete_search.hpp>
 #include <evenkeel/solve/detail/crowded_ranks.hpp>
+#include <evenkeel/solve/detail/crowded_start.hpp>
 #include <evenkeel/solve/detail/dual_feasible.hpp>
 #include <evenkeel/solve/detail/exact_fill.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
@@ -39,6 +40,7 @@ class search {
         quick_.reserve(items, ranks);
         complete_.reserve(ranks);
         crowd_.reserve(items);
+        share_crowd_.reserve(items, ranks);
         prove_.reserve(items);
         start_.reserve(items);
         given_.reserve(ranks);
@@ -108,8 +110,11 @@ class search {
             steps.give_back(part);
             if (!reached) {
                 missed = std::max(missed, target);
-                goal += raise_bound(items, placement_.ranks(), best, steps);
-                missed = std::max(missed, goal - 1);
+                if (std::uint64_t const raised = raise_bound(items, placement_.ranks(), best, steps); raised > 0) {
+                    goal += raised;
+                    missed = std::max(missed, goal - 1);
+                    start_crowded(items, goal, rank_of, best, steps);
+                }
             }
             if (best.busiest <= missed) {
                 // With other partners or more steps, what was missed is met after all; so may be what is lower.
@@ -162,6 +167,22 @@ class search {
         return false;
     }
 
+    /// The same after giving ranks of their own to the items that raised the bound, if that is how it was raised.
+    void start_crowded(sorted_items const& items, std::uint64_t target, std::span<std::uint32_t> rank_of,
+                       standing& best, step_budget& steps) {
+        std::size_t const ranks = placement_.ranks();
+        if (best.busiest <= target || crowd_.number() == 0 || crowd_.number() == ranks) {
+            return;
+        }
+        start_.resize(items.size());
+        step_budget part = steps.part(steps.left() / 2);
+        share_crowd_(items.weights, items.total, ranks, crowd_, target, placement_, repair_, start_, part);
+        placement_.reset(items.weights, start_, ranks);
+        part.spend(2 * items.size());
+        go_on(items, target, 0, rank_of, best, part);
+        steps.give_back(part);
+    }
+
     /// By how much a closer look at what ranks can hold raises the bound, the first time.
     std::uint64_t raise_bound(sorted_items const& items, std::size_t ranks, standing& best, step_budget& steps) {
         if (std::exchange(proved_, true)) {
@@ -194,6 +215,7 @@ class search {
     quick_starts quick_;
     complete_search complete_;
     crowded_ranks crowd_;
+    crowded_start share_crowd_;
     dual_feasible prove_;
     bool proved_ = false;
     std::vector<std::uint32_t> start_;
