@@ -93,6 +93,16 @@ TEST(exact_fill, is_content_with_the_first_that_comes_close_enough) {
     EXPECT_GT(steps.left(), 100'000 - 64 * 40);
 }
 
+TEST(exact_fill, gives_up_when_the_steps_run_out) {
+    auto const items = weights{7, 6, 5, 5, 4, 4, 3, 3, 3, 2, 2, 2, 2, 2};
+    std::vector<std::uint32_t> rank_of(items.size());
+    exact_fill fill;
+    step_budget enough{100};
+    EXPECT_TRUE(fill(items, 50, 5, 10, 8, rank_of, enough));
+    step_budget none{0};
+    EXPECT_FALSE(fill(items, 50, 5, 10, 8, rank_of, none));
+}
+
 class exact_fill_law : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(exact_fill_law, places_every_item_and_fills_all_but_the_last_ranks) {

@@ -34,13 +34,17 @@ class exact_fill {
     /// @param total    Their sum, at most ranks * target.
     /// @param part     One out of so many ranks is one of the last.
     /// @param rank_of  Filled with the rank of each item.
-    void operator()(std::span<std::uint64_t const> weights, std::uint64_t total, std::size_t ranks,
+    /// @return         Whether it came to an end before the steps did: if not, none are left to even out the last ranks.
+    bool operator()(std::span<std::uint64_t const> weights, std::uint64_t total, std::size_t ranks,
                     std::uint64_t target, std::size_t part, std::span<std::uint32_t> rank_of, step_budget& steps) {
         items_.reset(weights);
         std::ranges::fill(rank_of, unplaced);
         std::size_t const last = ranks - std::min(ranks, std::max<std::size_t>(4, ranks / part));
         std::uint32_t rank = 0;
         for (; rank < last && !items_.empty(); ++rank) {
+            if (steps.exhausted()) {
+                return false;
+            }
             std::uint32_t const heaviest = items_.first_from(0);
             std::uint64_t load = items_.weight(heaviest);
             rank_of[items_.take(heaviest)] = rank;
@@ -54,6 +58,7 @@ class exact_fill {
             total -= load;
         }
         place_rest(weights, total, rank, ranks, rank_of);
+        return true;
     }
 
   private:

@@ -155,7 +155,9 @@ class search {
         bool const few = 10 * items.size() <= 33 * ranks;
         for (std::size_t const last : {8U, 4U, 16U}) {
             step_budget part = steps.part(few ? steps.left() / 2 : steps.left());
-            fill_(items.weights, items.total, ranks, target, last, start_, part);
+            if (!fill_(items.weights, items.total, ranks, target, last, start_, part)) {
+                return false;
+            }
             placement_.reset(items.weights, start_, ranks);
             part.spend(items.size());
             bool const reached = go_on(items, target, turn, rank_of, best, part);
