@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -48,8 +49,8 @@ class room_filler {
                 return false;
             }
             chosen_[chosen] = number;
-            best_ = chosen_;
             best_size_ = chosen + 1;
+            std::copy_n(chosen_.begin(), best_size_, best_.begin());
             best_waste_ = room - items_->weight(number);
             return best_waste_ <= waste_;
         }

@@ -37,7 +37,7 @@ class room_queue {
             fill();
         } else {
             heap_.push_back({target_ - loads_->load(rank), rank});
-            std::ranges::push_heap(heap_, less_room);
+            std::ranges::push_heap(heap_, has_less_room{});
         }
     }
 
@@ -45,7 +45,7 @@ class room_queue {
     [[nodiscard]] std::optional<std::uint32_t> pop() {
         while (!heap_.empty()) {
             auto const [room, rank] = heap_.front();
-            std::ranges::pop_heap(heap_, less_room);
+            std::ranges::pop_heap(heap_, has_less_room{});
             heap_.pop_back();
             if (loads_->load(rank) + room == target_) {
                 return rank;
@@ -60,9 +60,12 @@ class room_queue {
         std::uint32_t rank;
     };
 
-    [[nodiscard]] static bool less_room(entry const& a, entry const& b) noexcept {
-        return a.room < b.room || (a.room == b.room && a.rank > b.rank);
-    }
+    /// An object and no function, so that the heap's loops have it in place, and without a branch.
+    struct has_less_room {
+        [[nodiscard]] bool operator()(entry const& a, entry const& b) const noexcept {
+            return (a.room < b.room) | ((a.room == b.room) & (a.rank > b.rank));
+        }
+    };
 
     void fill() {
         heap_.clear();
@@ -71,7 +74,7 @@ class room_queue {
                 heap_.push_back({target_ - loads_->load(rank), static_cast<std::uint32_t>(rank)});
             }
         }
-        std::ranges::make_heap(heap_, less_room);
+        std::ranges::make_heap(heap_, has_less_room{});
     }
 
     placement const* loads_ = nullptr;
