@@ -18,7 +18,7 @@ class remaining_items {
   public:
     void reserve(std::size_t items) {
         classes_.reserve(items + 1);
-        table_.reserve(table_size);
+        table_.reserve(std::size_t{1} << most_table_bits);
     }
 
     /// @param weights  In falling order; there is at least one.
@@ -36,10 +36,12 @@ class remaining_items {
         left_ = weights.size();
 
         auto const width = static_cast<unsigned>(std::bit_width(weights.front()));
-        shift_ = width - std::min(width, table_bits);
-        table_.resize(table_size);
+        // Small batches have no use for a large table.
+        unsigned const bits = std::min(static_cast<unsigned>(std::bit_width(end_)) + 1, most_table_bits);
+        shift_ = width - std::min(width, bits);
+        table_.resize(std::size_t{1} << bits);
         std::uint32_t first = end_;
-        for (std::size_t upper = 0; upper < table_size; ++upper) {
+        for (std::size_t upper = 0; upper < table_.size(); ++upper) {
             while (first > 0 && classes_[first - 1].weight >> shift_ <= upper) {
                 --first;
             }
@@ -66,7 +68,7 @@ class remaining_items {
 
     /// The first class, `from` on, whose items weigh no more than `weight`.
     [[nodiscard]] std::uint32_t heaviest_at_most(std::uint64_t weight, std::uint32_t from) noexcept {
-        std::size_t const upper = std::min<std::uint64_t>(weight >> shift_, table_size - 1);
+        std::size_t const upper = std::min<std::uint64_t>(weight >> shift_, table_.size() - 1);
         std::uint32_t number = std::max(table_[upper], from);
         while (classes_[number].weight > weight) {
             ++number;
@@ -92,8 +94,7 @@ class remaining_items {
     }
 
   private:
-    static constexpr unsigned table_bits = 12;
-    static constexpr std::size_t table_size = std::size_t{1} << table_bits;
+    static constexpr unsigned most_table_bits = 12;
 
     struct size_class {
         std::uint64_t weight;
