@@ -62,30 +62,36 @@ void count_loads(node_slots const& slots, node_traffic const& traffic, std::span
 
 /// Fills `column` and `drawing` for `node`.
 inline void read_column(node_traffic const& traffic, std::uint32_t node, busiest_room& room) {
-    constexpr std::size_t block = 64;
+    constexpr std::size_t block = 32;
     std::size_t const entries = traffic.offsets.back();
+    std::uint32_t const* const nodes = traffic.nodes.data();
     room.column.assign(traffic.of_batch.size(), 0);
     room.drawing.clear();
     room.drawing.reserve(traffic.of_batch.size());
     std::uint32_t batch = 0;
-    for (std::size_t start = 0; start < entries; start += block) {
-        std::size_t const end = std::min(start + block, entries);
-        // Most blocks have none, and to see that is a vector instruction or two.
-        std::uint32_t hits = 0;
-        for (std::size_t entry = start; entry < end; ++entry) {
-            hits += static_cast<std::uint32_t>(traffic.nodes[entry] == node);
-        }
-        for (std::size_t entry = start; hits > 0; ++entry) {
-            if (traffic.nodes[entry] == node) {
+    auto const read = [&](std::size_t first, std::size_t last) {
+        for (std::size_t entry = first; entry < last; ++entry) {
+            if (nodes[entry] == node) {
                 while (traffic.offsets[batch + 1] <= entry) {
                     ++batch;
                 }
                 room.column[batch] = traffic.bytes[entry];
                 room.drawing.push_back(batch);
-                --hits;
             }
         }
+    };
+    std::size_t first = 0;
+    for (; first + block <= entries; first += block) {
+        // Most blocks have none, and to see that is an instruction or two for every four entries.
+        std::uint32_t hits = 0;
+        for (std::size_t ahead = 0; ahead < block; ++ahead) {
+            hits += static_cast<std::uint32_t>(nodes[first + ahead] == node);
+        }
+        if (hits > 0) {
+            read(first, first + block);
+        }
     }
+    read(first, entries);
 }
 
 /// What `node` sends or receives at least, whatever runs on it: it keeps no more than the batches that draw most from
