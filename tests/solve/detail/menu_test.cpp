@@ -31,6 +31,19 @@ TEST(light_items, are_no_more_of_a_weight_than_asked_for) {
     EXPECT_THAT(light.positions(), ElementsAre(2, 1, 0));
 }
 
+TEST(light_items, are_spread_over_all_weights_alike) {
+    light_items light;
+    light.spread(9, 5);
+    EXPECT_THAT(light.positions(), ElementsAre(8, 6, 4, 2, 0));
+
+    light.spread(3, 5);
+    EXPECT_THAT(light.positions(), ElementsAre(2, 1, 0));
+    light.spread(3, 1);
+    EXPECT_THAT(light.positions(), ElementsAre(2));
+    light.spread(0, 5);
+    EXPECT_THAT(light.positions(), ElementsAre());
+}
+
 class menu_test : public testing::Test {
   protected:
     // Rank 0 has 9 5 4 3, rank 1 has 6 2 2 2.
@@ -52,6 +65,11 @@ TEST_F(menu_test, offers_any_of_a_few_light_items) {
     // Two of the three twos, and the six.
     takes.some_items(loads, 1, 3);
     EXPECT_THAT(takes.sums(), ElementsAre(0, 2, 2, 4, 6, 8, 8, 10));
+}
+
+TEST_F(menu_test, offers_light_items_and_heavy_ones) {
+    gives.spread_items(loads, 0, 2);
+    EXPECT_THAT(gives.sums(), ElementsAre(0, 3, 9, 12));
 }
 
 TEST_F(menu_test, exchanges_one_item_for_another) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,14 @@ class light_items {
             if (same <= alike) {
                 positions_[size_++] = position;
             }
+        }
+    }
+
+    /// At most `most` of all weights alike, from the lightest to the heaviest.
+    void spread(std::size_t weights, std::size_t most) noexcept {
+        size_ = std::min(weights, most);
+        for (std::size_t index = 0; index < size_; ++index) {
+            positions_[index] = weights - 1 - (size_ > 1 ? index * (weights - 1) / (size_ - 1) : 0);
         }
     }
 

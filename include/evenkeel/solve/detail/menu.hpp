@@ -48,16 +48,14 @@ class menu {
 
     /// Any of the lightest `most` items together, of which no more than two weigh the same.
     void some_items(placement const& loads, std::uint32_t rank, std::size_t most) {
-        auto const weights = loads.weights(rank);
-        light_.choose(weights, most, 2);
-        std::array<std::uint64_t, subset_sums::most_weights> chosen;
-        std::size_t size = 0;
-        for (auto const position : light_.positions()) {
-            chosen[size++] = weights[position];
-        }
-        subsets_.assign(std::span{chosen}.first(size));
-        sums_ = subsets_.sums();
-        single_ = false;
+        light_.choose(loads.weights(rank), most, 2);
+        add_up(loads.weights(rank));
+    }
+
+    /// Any of `most` items together, light ones as well as heavy ones.
+    void spread_items(placement const& loads, std::uint32_t rank, std::size_t most) {
+        light_.spread(loads.weights(rank).size(), most);
+        add_up(loads.weights(rank));
     }
 
     [[nodiscard]] std::span<std::uint64_t const> sums() const noexcept { return sums_; }
@@ -86,6 +84,18 @@ class menu {
     }
 
   private:
+    /// Sums of the items that take part.
+    void add_up(std::span<std::uint64_t const> weights) {
+        std::array<std::uint64_t, subset_sums::most_weights> chosen;
+        std::size_t size = 0;
+        for (auto const position : light_.positions()) {
+            chosen[size++] = weights[position];
+        }
+        subsets_.assign(std::span{chosen}.first(size));
+        sums_ = subsets_.sums();
+        single_ = false;
+    }
+
     std::span<std::uint64_t const> sums_;
     std::vector<std::uint64_t> singles_;
     subset_sums subsets_;

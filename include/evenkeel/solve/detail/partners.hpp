@@ -24,7 +24,8 @@ class partners {
     /// @param turn  Differs from try to try, so that others are met at a stride.
     void reset(placement const& loads, std::uint64_t target, std::size_t turn, step_budget& steps) {
         rooms_.reset(loads, target);
-        ranks_ = loads.ranks();
+        loads_ = &loads;
+        target_ = target;
         turn_ = turn;
         steps_ = &steps;
     }
@@ -53,6 +54,19 @@ class partners {
         return found;
     }
 
+    /// Offers a rank others at a stride that have room, until `attempt` takes one.
+    template <class Attempt>
+    bool with_others(std::uint32_t rank, std::size_t tries, Attempt attempt) {
+        for (std::size_t number = 0; number < tries; ++number) {
+            std::uint32_t const partner = at_stride(rank, number, tries);
+            if (loads_->load(partner) < target_ && attempt(partner)) {
+                rooms_.push(partner);
+                return true;
+            }
+        }
+        return false;
+    }
+
     /// Fills `roomiest` with the ranks with most room; returns those there are.
     [[nodiscard]] std::span<std::uint32_t> write_roomiest(std::span<std::uint32_t> roomiest) {
         std::size_t size = 0;
@@ -65,13 +79,14 @@ class partners {
 
     /// The rank at place `number` of `of` on a way through all, from `rank` on.
     [[nodiscard]] std::uint32_t at_stride(std::uint32_t rank, std::size_t number, std::size_t of) const noexcept {
-        std::size_t const stride = std::max<std::size_t>(1, ranks_ / (of + 1));
-        return static_cast<std::uint32_t>((rank + 1 + turn_ + number * stride) % ranks_);
+        std::size_t const stride = std::max<std::size_t>(1, loads_->ranks() / (of + 1));
+        return static_cast<std::uint32_t>((rank + 1 + turn_ + number * stride) % loads_->ranks());
     }
 
   private:
     room_queue rooms_;
-    std::size_t ranks_ = 0;
+    placement const* loads_ = nullptr;
+    std::uint64_t target_ = 0;
     std::size_t turn_ = 0;
     step_budget* steps_ = nullptr;
 };

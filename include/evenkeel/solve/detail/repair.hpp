@@ -24,14 +24,19 @@ namespace evenkeel::detail {
 /// The means, each tried on all ranks that are still above the target before the next, dearer one:
 ///  1. one item against one or none;
 ///  2. some of the lightest five items against some of the lightest five;
-///  3. the same with eight, or nine if there are few sizes;
-///  4. with no more than three items per rank or so, those of four or five ranks packed anew;
-///  5. the items of three ranks shared out anew; failing that, an exchange that at least lowers the excess.
+///  3. of twelve items or more, some of eight, light and heavy ones, against some of eight;
+///  4. the same with the lightest eight, or nine if there are few sizes;
+///  5. with no more than three items per rank or so, those of four or five ranks packed anew;
+///  6. the items of three ranks shared out anew; failing that, an exchange that at least lowers the excess.
 ///
 /// An exchange lifts no rank above the target and lowers the one above it, so the total excess falls with each and the
 /// busiest rank never gets busier: whatever the outcome, the placement is no worse than before. Partners are the ranks
 /// with most room; from the second means on also ranks at a stride through all, for longest first makes many ranks
 /// alike and what does not fit into one of them does not fit into the next either.
+///
+/// Light items make fine differences where costs grow with the length alone. Where the square counts as well, a token
+/// more or less is too coarse a step, and what the squares of the lightest differ by is too little to make up for it: a
+/// long and a short one against two in between, as many tokens, are what it takes.
 ///
 /// An exchange moves the whole excess and as little more as possible; where there is less room than excess, it fills
 /// the room. Thus room is not spread thin but stays together, where it helps the next.
@@ -59,8 +64,8 @@ class repair {
         }
         bool const few = loads.ranks() >= repack::most_ranks && 10 * items_ <= 33 * loads.ranks();
         return relieve_all(&repair::exchange_one) || relieve_all(&repair::exchange_few) ||
-               relieve_all(&repair::exchange_many) || (few && relieve_all(&repair::repack_some)) ||
-               relieve_all(&repair::regroup_three);
+               relieve_all(&repair::exchange_spread) || relieve_all(&repair::exchange_many) ||
+               (few && relieve_all(&repair::repack_some)) || relieve_all(&repair::regroup_three);
     }
 
   private:
@@ -106,38 +111,34 @@ class repair {
         bool const alike = of_few_sizes(loads_->weights(over));
         // Light items of others are no match for those of a rank that has few and heavy ones.
         bool const heavy = 2 * loads_->items(over).size() * loads_->ranks() <= items_;
-        return partners_.with_roomiest(alike ? 4 : 16, attempt) || (heavy && with_others(over, 32, attempt));
+        return partners_.with_roomiest(alike ? 4 : 16, attempt) || (heavy && partners_.with_others(over, 32, attempt));
     }
 
-    bool exchange_few(std::uint32_t over) { return !of_few_sizes(loads_->weights(over)) && exchange_some(over, 5, 24); }
-    bool exchange_many(std::uint32_t over) { return exchange_some(over, most_items(over), 32); }
+    bool exchange_few(std::uint32_t over) {
+        return !of_few_sizes(loads_->weights(over)) && exchange_some(&menu::some_items, over, 5, 24);
+    }
+    bool exchange_many(std::uint32_t over) { return exchange_some(&menu::some_items, over, most_items(over), 32); }
+    bool exchange_spread(std::uint32_t over) {
+        constexpr std::size_t fewest = 12;  // of fewer, the lightest eight are nearly the same
+        return loads_->items(over).size() >= fewest && exchange_some(&menu::spread_items, over, 8, 32);
+    }
 
     [[nodiscard]] std::size_t most_items(std::uint32_t rank) const noexcept {
         return of_few_sizes(loads_->weights(rank)) ? 9 : 8;
     }
 
-    bool exchange_some(std::uint32_t over, std::size_t items, std::size_t tries) {
-        gives_.some_items(*loads_, over, items);
+    /// Which items of a rank take part.
+    using choice = void (menu::*)(placement const& loads, std::uint32_t rank, std::size_t most);
+
+    bool exchange_some(choice choose, std::uint32_t over, std::size_t items, std::size_t tries) {
+        (gives_.*choose)(*loads_, over, items);
         steps_->spend(2 * gives_.sums().size());
         auto const attempt = [&](std::uint32_t partner) {
-            takes_.some_items(*loads_, partner, items);
+            (takes_.*choose)(*loads_, partner, items);
             steps_->spend(2 * takes_.sums().size());
             return exchange_with(over, partner);
         };
-        return partners_.with_roomiest(tries / 2, attempt) || with_others(over, tries / 2, attempt);
-    }
-
-    /// Offers a rank others at a stride that have room, until `attempt` takes one.
-    template <class Attempt>
-    bool with_others(std::uint32_t over, std::size_t tries, Attempt attempt) {
-        for (std::size_t number = 0; number < tries; ++number) {
-            std::uint32_t const partner = partners_.at_stride(over, number, tries);
-            if (loads_->load(partner) < target_ && attempt(partner)) {
-                partners_.push(partner);
-                return true;
-            }
-        }
-        return false;
+        return partners_.with_roomiest(tries / 2, attempt) || partners_.with_others(over, tries / 2, attempt);
     }
 
     /// Seeks a transfer in the menus, `gives_` of the one and `takes_` of the other, and carries it out.
