@@ -60,6 +60,7 @@ class joint_choice {
             anchors_.follow(problem, views_[encoder], samples, encoder, chosen[encoder].rank_of);
         }
         gather_samples(problem, samples);
+        bool const was_from_scratch = chosen.back().from_scratch;
         plan(problem, options, problem.encoders(), chosen.back());
         auto const plan_again = [&](auto const& for_each_text) {
             start_from_home(problem, samples);
@@ -68,6 +69,7 @@ class joint_choice {
                 anchors_.follow(problem, views_[encoder], samples, encoder, chosen[encoder].rank_of);
             }
             gather_samples(problem, samples);
+            chosen.back().from_scratch = was_from_scratch;  // the plan that is replaced no longer counts
             plan(problem, options, problem.encoders(), chosen.back());
         };
         level_by_cargo_(problem, views_, samples, task_, options.micro_batches, planner_, chosen, plan_again);
