@@ -195,6 +195,23 @@ TEST(orchestrate, deals_as_told) {
     EXPECT_EQ(slots({.micro_batches = {3}, .micro_batch_of_sample = chosen}), (ids{1, 1, 0, 2}));
 }
 
+TEST(orchestrate, moves_the_one_whole_sample_that_lets_units_go_into_the_ranks_of_both_nodes) {
+    // One unit more than four ranks can share on one node, one less on the other.
+    for (std::size_t const units : {2u, 4u, 8u}) {
+        std::vector<std::size_t> const of_samples{units, units, units, units, 1, units, units, units, units - 1};
+        step_samples const drawn{.counts = {5, 0, 0, 0, 4, 0, 0, 0},
+                                 .text = sizes(9, 1),
+                                 .inputs = {{.units = units_of(of_samples), .lengths = sizes(8 * units, 100)}}};
+        std::vector<phase> const phases{
+            {.name = "video", .group = flat_group({8}), .bytes_in = 4704, .bytes_out = 7168, .tolerance = 1e-3},
+            {.name = "llm", .group = flat_group({8}), .bytes_in = 8, .tolerance = 1.0}};
+        auto const step = orchestrate(drawn, phases, uniform_topology({8}, {4}));
+        EXPECT_EQ(step.phases[0].quality[0].max_load, 100 * units);
+        EXPECT_EQ(step.traffic.outputs[0].between_nodes, 0u) << units;
+        EXPECT_EQ(step.traffic.raw[0].between_nodes, 100 * 4704u) << units;
+    }
+}
+
 TEST(orchestrate, refuses_what_does_not_belong_together) {
     images_on_one_rank const sound;
     auto const with = [&](auto change, orchestrate_options const& options = {}) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -66,6 +67,32 @@ TEST(sparse_nodes, trades_the_cheapest_items_that_let_both_nodes_be_even) {
     ASSERT_TRUE((*drawn.even_out)(drawn.task, drawn.view, 11, 1024));
     EXPECT_LE(drawn.even_out->busiest(), 11u);
     EXPECT_EQ(drawn.even_out->between_nodes(), 10u) << "one 6 for a 4: without the 2 or with more, node 0 is as uneven";
+}
+
+TEST(sparse_nodes, trades_whole_samples_where_they_stay_whole) {
+    few_items drawn{2};
+    // Five units do not go into two ranks. One of a pair would do, but the sample of one is as cheap.
+    for (std::uint32_t const home : {0u, 0u, 1u, 1u, 1u, 2u, 2u, 3u}) {
+        drawn.add(5, home);
+    }
+    drawn.task.starts = {0, 2, 4, 5, 7};
+    ASSERT_TRUE((*drawn.even_out)(drawn.task, drawn.view, 13, 1024, parcel_of::sample));
+    auto const rank_of = drawn.even_out->rank_of();
+    EXPECT_EQ(drawn.loads(rank_of), (std::vector<std::uint64_t>{10, 10, 10, 10}));
+    EXPECT_EQ(drawn.even_out->between_nodes(), 5u) << "the sample of one unit";
+    for (auto const& [first, last] : {std::pair{0u, 1u}, {2u, 3u}, {5u, 6u}}) {
+        EXPECT_EQ(rank_of[first] / 2, rank_of[last] / 2);
+    }
+    EXPECT_EQ(rank_of[4] / 2, 1u);
+}
+
+TEST(sparse_nodes, gives_up_where_no_trade_of_whole_samples_helps) {
+    few_items drawn{2};
+    for (std::uint32_t const home : {0u, 0u, 0u, 2u, 2u}) {
+        drawn.add(5, home);
+    }
+    drawn.task.starts = {0, 3};
+    EXPECT_FALSE((*drawn.even_out)(drawn.task, drawn.view, 9, 64, parcel_of::sample));
 }
 
 TEST(sparse_nodes, leaves_nodes_of_different_sizes_alone) {

@@ -48,10 +48,16 @@ class node_splitter {
     /// @return  Whether no rank has more than the target.
     bool split(std::span<std::uint32_t const> items, std::vector<std::uint32_t>& rank_of) {
         weights_.clear();
+        std::uint64_t load = 0;
         for (auto const item : items) {
             weights_.push_back(task_->weights[item]);
+            load += task_->weights[item];
         }
-        auto const& even = balance(balancing_, weights_, rank_count{size_}, linear_cost{}, {.effort = effort_});
+        // To the target and no further: an optimum would take many times the steps.
+        double const mean = static_cast<double>(load) / static_cast<double>(size_);
+        double const tolerance = mean > 0 ? std::max(0.0, static_cast<double>(target_) / mean - 1) : 0.0;
+        auto const& even = balance(balancing_, weights_, rank_count{size_}, linear_cost{},
+                                   {.tolerance = tolerance, .effort = effort_});
         rank_of.resize(items.size());
         for (std::uint32_t rank = 0; rank < size_; ++rank) {
             for (item_id const at : even.plan[rank_id{rank}]) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -105,6 +106,9 @@ class phase_planner {
     void stay(phase_task& task, phase const& phase, group_view const& view, double tolerance, phase_answer& answer) {
         if (task.several_units) {
             whole_samples_(task, view, tolerance, phase.effort);
+            if (whole_samples_.between_nodes() > 0 && keep_together(task, phase, view, tolerance, answer)) {
+                return;
+            }
         }
         even_out(task, phase, view, tolerance);
         auto const& kept = staying_.result;
@@ -121,6 +125,23 @@ class phase_planner {
             // Whole samples have moved, so that units need not leave their outputs behind.
             by_nodes(task, phase, view, tolerance, answer);
         }
+    }
+
+    /// Evens out the ranks of each node without parting a sample's units.
+    bool keep_together(phase_task const& task, phase const& phase, group_view const& view, double tolerance,
+                       phase_answer& answer) {
+        std::uint64_t const bound = whole_samples_.bound_of(task.weights, view.ranks());
+        if (!nodes_first_(task, view, goal_of(bound, tolerance), phase.effort, parcel_of::sample)) {
+            return false;
+        }
+        std::uint64_t const total = std::accumulate(task.weights.begin(), task.weights.end(), std::uint64_t{0});
+        answer.quality = {.max_load = nodes_first_.busiest(),
+                          .total_load = total,
+                          .lower_bound = bound,
+                          .ranks = {view.ranks()}};
+        answer.rank_of.assign(nodes_first_.rank_of().begin(), nodes_first_.rank_of().end());
+        answer.from_scratch = false;
+        return true;
     }
 
     /// Evens out node by node, if that moves fewer bytes.

@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include <evenkeel/orchestrate/detail/group_view.hpp>
 #include <evenkeel/orchestrate/detail/node_splits.hpp>
+#include <evenkeel/orchestrate/detail/node_trades.hpp>
+#include <evenkeel/orchestrate/detail/parcels.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
 #include <evenkeel/orchestrate/detail/polish.hpp>
 #include <evenkeel/solve/rebalance.hpp>
@@ -23,14 +24,16 @@ namespace evenkeel::detail {
 /// Inside a node bytes are cheap, and the items of eight ranks can be split in so many ways that some are even to a
 /// thousandth, where a rank's own few items have no exchange that fits. A node of which no even split is found gives an
 /// item to a node with room, or exchanges two, the cheapest that helps, and both are split again. What is still uneven
-/// is left to `polisher`.
+/// is left to `polisher`. Where samples stay whole, they are exchanged instead of items.
 class sparse_nodes {
   public:
     /// Nodes of different sizes are not tried.
     ///
     /// @param target  What no rank may exceed.
-    /// @return        Whether none does; `rank_of` and `between_nodes` then say how.
-    bool operator()(phase_task const& task, group_view const& view, std::uint64_t target, std::uint64_t effort) {
+    /// @param kind    What leaves a node as a whole. Of samples, nodes have to have as much as each other already.
+    /// @return        Whether no rank has more; `rank_of` and `between_nodes` then say how.
+    bool operator()(phase_task const& task, group_view const& view, std::uint64_t target, std::uint64_t effort,
+                    parcel_of kind = parcel_of::item) {
         size_ = view.on_node(0).size();
         for (std::size_t node = 0; node < view.nodes(); ++node) {
             if (view.on_node(node).size() != size_) {
@@ -40,27 +43,27 @@ class sparse_nodes {
         task_ = &task;
         splitter_.start(task, size_, target, std::min(effort, most_effort));
         effort_ = effort;
-        if (view.nodes() == 1 || __builtin_mul_overflow(target, size_, &most_) || !level_nodes(view)) {
+        if (view.nodes() == 1 || __builtin_mul_overflow(target, size_, &most_)) {
             return false;
         }
-        nodes_.resize(view.nodes());
-        for (auto& node : nodes_) {
-            node.items.clear();
-            node.load = 0;
+        homes_.resize(task.size());
+        for (std::size_t item = 0; item < task.size(); ++item) {
+            homes_[item] = view.nodes_of_ranks()[task.home_ranks[item]];
         }
-        for (std::uint32_t item = 0; item < task.size(); ++item) {
-            auto& node = nodes_[space_.rank_of_item[item]];
-            node.items.push_back(item);
-            node.load += task.weights[item];
+        bool const together = kind == parcel_of::sample;
+        if (!together && !level_nodes(view)) {
+            return false;
         }
+        parcels_.assign(task, homes_, kind);
+        fill_nodes(together ? homes_ : space_.rank_of_item, view.nodes());
         for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
             auto& of = nodes_[node];
             of.is_even =
                 splitter_.stay(view.on_node(node), of.items, of.rank_of) || splitter_.split(of.items, of.rank_of);
         }
         for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-            if (!nodes_[node].is_even) {
-                relieve(node);
+            if (!nodes_[node].is_even && !relieve(node) && together) {
+                return false;
             }
         }
         rank_of_.resize(task.size());
@@ -88,31 +91,13 @@ class sparse_nodes {
     [[nodiscard]] std::uint64_t between_nodes() const noexcept { return between_nodes_; }
 
   private:
-    struct node_items {
-        std::vector<std::uint32_t> items;
-        std::vector<std::uint32_t> rank_of;  ///< of each of these, among the ranks of the node
-        std::uint64_t load = 0;
-        bool is_even = false;
-    };
-
-    /// An item to give away, and perhaps one to take for it.
-    struct trade {
-        std::uint64_t cost = 0;
-        std::uint32_t given = 0;
-        std::uint32_t node = 0;
-        std::uint32_t taken = 0;
-        bool takes = false;
-    };
-
     bool level_nodes(group_view const& view) {
         std::size_t const nodes = view.nodes();
         of_nodes_.resize(nodes);
         std::iota(of_nodes_.begin(), of_nodes_.end(), 0U);
-        homes_.resize(task_->size());
         double total = 0;
-        for (std::size_t item = 0; item < task_->size(); ++item) {
-            homes_[item] = view.nodes_of_ranks()[task_->home_ranks[item]];
-            total += static_cast<double>(task_->weights[item]);
+        for (auto const weight : task_->weights) {
+            total += static_cast<double>(weight);
         }
         // Six tenths of the slack are kept back for the ranks of the node.
         double const mean = total / static_cast<double>(nodes);
@@ -132,19 +117,31 @@ class sparse_nodes {
         return !space_.result.from_scratch;
     }
 
-    [[nodiscard]] std::int64_t cost_of(std::uint32_t item, std::uint32_t from, std::uint32_t to) const noexcept {
-        auto const bytes = static_cast<std::int64_t>(task_->bytes[item]);
-        return (to != homes_[item] ? bytes : 0) - (from != homes_[item] ? bytes : 0);
+    void fill_nodes(std::span<std::uint32_t const> node_of, std::size_t count) {
+        nodes_.resize(count);
+        for (auto& node : nodes_) {
+            node.parcels.clear();
+            node.items.clear();
+            node.load = 0;
+        }
+        for (std::uint32_t item = 0; item < node_of.size(); ++item) {
+            nodes_[node_of[item]].items.push_back(item);
+        }
+        for (std::uint32_t parcel = 0; parcel < parcels_.size(); ++parcel) {
+            auto& node = nodes_[node_of[parcels_.first(parcel)]];
+            node.parcels.push_back(parcel);
+            node.load += parcels_.weight(parcel);
+        }
     }
 
     /// Trades with other nodes, the cheapest first, until both can be split evenly.
-    void relieve(std::uint32_t node) {
-        collect(node);
-        tries_.assign(task_->size(), 0);
-        for (std::size_t at = 0, tried = 0; at < trades_.size() && tried < most_trades; ++at) {
-            auto const& one = trades_[at];
-            // Not the same item over and over; and what is left without it is the same whoever takes it.
-            if (tries_[one.given] == (one.takes ? tries_of_item : 1)) {
+    bool relieve(std::uint32_t node) {
+        auto const& trades = trades_(parcels_, nodes_, node, most_);
+        tries_.assign(parcels_.size(), 0);
+        for (std::size_t at = 0, tried = 0; at < trades.size() && tried < most_trades; ++at) {
+            auto const& one = trades[at];
+            // Not the same parcel over and over; and what is left without it is the same whoever takes it.
+            if (tries_[one.given] == (one.takes ? tries_of_parcel : 1)) {
                 continue;
             }
             ++tries_[one.given];
@@ -153,72 +150,42 @@ class sparse_nodes {
             if (splitter_.split(mine_, mine_rank_of_) && splitter_.split(theirs_, theirs_rank_of_)) {
                 accept(nodes_[node], mine_, mine_rank_of_);
                 accept(nodes_[one.node], theirs_, theirs_rank_of_);
-                return;
+                hand_over(one.given, nodes_[node], nodes_[one.node]);
+                if (one.takes) {
+                    hand_over(one.taken, nodes_[one.node], nodes_[node]);
+                }
+                return true;
             }
         }
+        return false;
     }
 
     /// What the two nodes of a trade have after it.
-    void apply(std::uint32_t node, trade const& one) {
+    void apply(std::uint32_t node, node_trade const& one) {
         mine_.assign(nodes_[node].items.begin(), nodes_[node].items.end());
         theirs_.assign(nodes_[one.node].items.begin(), nodes_[one.node].items.end());
-        std::erase(mine_, one.given);
-        theirs_.push_back(one.given);
+        parcels_.move(one.given, mine_, theirs_);
         if (one.takes) {
-            std::erase(theirs_, one.taken);
-            mine_.push_back(one.taken);
+            parcels_.move(one.taken, theirs_, mine_);
         }
     }
 
-    void accept(node_items& node, std::vector<std::uint32_t>& items, std::vector<std::uint32_t>& rank_of) {
+    static void accept(parcel_node& node, std::vector<std::uint32_t>& items, std::vector<std::uint32_t>& rank_of) {
         node.items.swap(items);
         node.rank_of.swap(rank_of);
         node.is_even = true;
-        node.load = 0;
-        for (auto const item : node.items) {
-            node.load += task_->weights[item];
-        }
     }
 
-    void collect(std::uint32_t node) {
-        trades_.clear();
-        for (auto const given : nodes_[node].items) {
-            for (std::uint32_t other = 0; other < nodes_.size(); ++other) {
-                if (other == node || !nodes_[other].is_even) {
-                    continue;
-                }
-                std::uint64_t const weight = task_->weights[given];
-                auto const gone = cost_of(given, node, other);
-                if (nodes_[other].load + weight <= most_) {
-                    add({.given = given, .node = other}, gone);
-                }
-                for (auto const taken : nodes_[other].items) {
-                    if (nodes_[node].items.size() <= most_exchanged && nodes_[other].items.size() <= most_exchanged &&
-                        nodes_[other].load + weight - task_->weights[taken] <= most_ &&
-                        nodes_[node].load + task_->weights[taken] - weight <= most_) {
-                        add({.given = given, .node = other, .taken = taken, .takes = true},
-                            gone + cost_of(taken, other, node));
-                    }
-                }
-            }
-        }
-        auto const cheaper = [](trade const& a, trade const& b) {
-            return std::tie(a.cost, a.given, a.node, a.takes, a.taken) <
-                   std::tie(b.cost, b.given, b.node, b.takes, b.taken);
-        };
-        std::sort(trades_.begin(), trades_.end(), cheaper);
-    }
-
-    void add(trade one, std::int64_t cost) {
-        // What comes home is as good as free.
-        one.cost = cost > 0 ? static_cast<std::uint64_t>(cost) : 0;
-        trades_.push_back(one);
+    void hand_over(std::uint32_t parcel, parcel_node& from, parcel_node& to) const {
+        std::erase(from.parcels, parcel);
+        to.parcels.push_back(parcel);
+        from.load -= parcels_.weight(parcel);
+        to.load += parcels_.weight(parcel);
     }
 
     static constexpr std::uint64_t most_effort = 16384;
     static constexpr std::size_t most_trades = 64;
-    static constexpr std::size_t most_exchanged = 256;  ///< items of a node, for all pairs to be considered
-    static constexpr std::uint8_t tries_of_item = 6;
+    static constexpr std::uint8_t tries_of_parcel = 6;
 
     phase_task const* task_ = nullptr;
     std::size_t size_ = 0;
@@ -226,9 +193,10 @@ class sparse_nodes {
     std::uint64_t most_ = 0;  ///< what the ranks of a node may have together
     std::vector<std::uint32_t> of_nodes_;
     std::vector<std::uint32_t> homes_;  ///< the node of each item
-    std::vector<node_items> nodes_;
-    std::vector<trade> trades_;
-    std::vector<std::uint8_t> tries_;  ///< of each item, how often it was offered
+    parcels parcels_;
+    std::vector<parcel_node> nodes_;
+    node_trades trades_;
+    std::vector<std::uint8_t> tries_;  ///< of each parcel, how often it was offered
     std::vector<std::uint32_t> mine_;
     std::vector<std::uint32_t> theirs_;
     std::vector<std::uint32_t> mine_rank_of_;

@@ -66,6 +66,15 @@ class whole_samples {
     /// Bytes of the samples that have moved.
     [[nodiscard]] std::uint64_t between_nodes() const noexcept { return between_nodes_; }
 
+    /// `lower_bound`, of which with many items per rank the mean and the heaviest item are all.
+    [[nodiscard]] std::uint64_t bound_of(std::span<std::uint64_t const> weights, std::size_t ranks) {
+        if (weights.size() <= 13 * ranks) {
+            return bound_(weights, {ranks});
+        }
+        auto const [total, heaviest, present] = summarize("orchestrate", weights);
+        return std::max(total / ranks + (total % ranks != 0 ? 1 : 0), heaviest);
+    }
+
   private:
     [[nodiscard]] static std::size_t first(phase_task const& task, std::size_t sample) noexcept {
         return sample < task.starts.size() ? task.starts[sample] : task.size();
@@ -105,15 +114,6 @@ class whole_samples {
         double const mean = total / static_cast<double>(view.nodes());
         double const cap = mean + 0.4 * (static_cast<double>(size) * of_rank - mean);
         return of_node == 0 ? 0.0 : std::max(0.0, cap / of_node - 1);
-    }
-
-    /// `lower_bound`, of which with many items per rank the mean and the heaviest item are all.
-    [[nodiscard]] std::uint64_t bound_of(std::span<std::uint64_t const> weights, std::size_t ranks) {
-        if (weights.size() <= 13 * ranks) {
-            return bound_(weights, {ranks});
-        }
-        auto const [total, heaviest, present] = summarize("orchestrate", weights);
-        return std::max(total / ranks + (total % ranks != 0 ? 1 : 0), heaviest);
     }
 
     std::vector<std::uint64_t> weights_;  ///< of each sample
