@@ -5,7 +5,6 @@
 #include <limits>
 #include <memory>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -105,19 +104,7 @@ void expect_nothing_from(std::size_t first, allocations const& counted) {
 void on_threads(rank_body const& body) { threads::run(uniform_topology(world_size{3}, node_size{3}), body); }
 
 template <class Backend>
-class dispatcher_memory_on : public on_ranks<Backend> {
-  protected:
-    void SetUp() override {
-#ifdef EVENKEEL_TEST_MPI
-        if (std::is_same_v<Backend, mpi> && mpi_processes() < 3) {
-            GTEST_SKIP() << "what ranks of one process hand each other takes memory";
-        }
-        if (std::is_same_v<Backend, mpi> && !mpi_neighbours_meet) {
-            GTEST_SKIP() << "what travels by MPI takes memory";
-        }
-#endif
-    }
-};
+class dispatcher_memory_on : public on_ranks<Backend> {};
 TYPED_TEST_SUITE(dispatcher_memory_on, backends, backend_name);
 
 TYPED_TEST(dispatcher_memory_on, allocates_nothing_from_the_third_step_of_one_size_on) {

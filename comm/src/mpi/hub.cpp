@@ -27,6 +27,10 @@ constexpr std::size_t longest_fault = 2048;
 constexpr std::size_t most_kept_bytes = std::size_t{1} << 16U;
 constexpr std::size_t most_shelved_bytes = std::size_t{64} << 20U;
 
+/// So many are seldom under way at once: a dispatcher has three.
+constexpr std::size_t usual_operations = 4;
+constexpr std::size_t longest_usual_name = 63;
+
 std::string text_of(fault const& fault) { return (fault.operation + '\0' + fault.reason).substr(0, longest_fault); }
 
 fault fault_in(label const& label, std::span<std::byte const> text) {
@@ -48,13 +52,13 @@ hub::hub(std::shared_ptr<process> process, std::shared_ptr<hub> parent, std::uin
       process_of_{std::move(process_of)},
       ranks_here_{ranks_on(process_->self())},
       others_{process_of_},
-      most_bytes_of_(process_of_.size()) {
+      most_bytes_of_(process_of_.size()),
+      parts_out_(ranks_here_.size()) {
     std::ranges::sort(others_);
     others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
     std::erase(others_, process_->self());
     // A rank may begin an operation before it lets go of the one before.
-    have_operations_for(2 * ranks_here_.size());
-    parts_.reserve(4 * ranks_here_.size());
+    have_operations_for(2);
     lease_ = process_->open_lease();
 }
 
@@ -92,13 +96,13 @@ std::shared_ptr<operation> hub::join(std::shared_ptr<part> part, std::uint64_t n
     return here;
 }
 
-/// Makes those that are here at once where the ranks of this process have `parts`, each equally many.
+/// Makes those that are here at once where each rank has `parts` at a time.
 ///
 /// A rank lets go of its part only when all have come to the operation. So it is ahead of another one by as many
 /// operations, at most, as it has parts in at once, and where all have equally many, there are never more operations
 /// here than twice as many. New ones are made when a rank here has more parts than ever, not when others are early.
 void hub::have_operations_for(std::size_t parts) {
-    std::size_t const needed = 2 * ((parts + ranks_here_.size() - 1) / ranks_here_.size());
+    std::size_t const needed = 2 * parts;
     operations_.reserve(needed);
     spare_.reserve(needed);
     while (operations_kept_ < needed) {
@@ -203,28 +207,44 @@ std::shared_ptr<operation> hub::operation_at(std::uint64_t number) {
 
 std::shared_ptr<part> hub::next_part(world_rank rank, std::string_view operation) {
     std::lock_guard const lock{process_->mutex()};
-    have_operations_for(parts_out_ + 1);
-    // Those of ranks that are ahead or have not waited yet, for each rank of this process.
-    std::size_t const most_kept = 4 * ranks_here_.size();
+    auto& out = parts_out_[position_here(rank)];
+    have_operations_for(out + 1);
+    have_parts_for(out + 1);
     auto const free = std::ranges::find_if(parts_, [](auto const& one) { return one.use_count() == 1; });
-    auto const next = free != parts_.end() ? *free : std::make_shared<part>();
+    auto const next = free != parts_.end() ? *free : parts_.emplace_back(new_part());
     next->begin_again(rank, operation);
-    if (free == parts_.end()) {
-        next->shipments.reserve(others_.size() + 1);
-        next->staged.reserve(lease_ ? others_.size() : 0);
-    }
-    if (free == parts_.end() && parts_.size() < most_kept) {
-        parts_.push_back(next);
-    }
-    ++parts_out_;
+    ++out;
     return next;
+}
+
+/// Likewise, those that ranks have where each has `parts` at a time. One that a rank has let go of stays with its
+/// operation until the other ranks of this process are through with that, too.
+void hub::have_parts_for(std::size_t parts) {
+    std::size_t const needed = (parts + 1) * ranks_here_.size();
+    parts_.reserve(needed);
+    while (parts_.size() < needed) {
+        parts_.push_back(new_part());
+    }
+}
+
+std::shared_ptr<part> hub::new_part() const {
+    auto made = std::make_shared<part>();
+    // Which one serves which operation depends on who is ahead, so each has room for any.
+    made->name.reserve(longest_usual_name);
+    made->shipments.reserve(most_shipments());
+    made->sends.reserve(size());
+    made->receives.reserve(size());
+    made->missing.reserve(size());
+    made->untaken.reserve(lease_ ? size() : 0);
+    made->staged.reserve(lease_ ? size() : 0);
+    return made;
 }
 
 void hub::let_go(std::shared_ptr<part> part, std::shared_ptr<operation> operation) noexcept {
     std::lock_guard const lock{process_->mutex()};
+    --parts_out_[position_here(part->rank)];
     part.reset();
     operation.reset();
-    --parts_out_;
 }
 
 label hub::label_of(part const& from, std::uint64_t number, subject about, std::uint64_t total) const {
@@ -259,14 +279,12 @@ std::shared_ptr<shipment> hub::new_shipment(std::shared_ptr<part> const& sender,
     if (made == nullptr) {
         // Twice as many as so far: how many are on their way at a time differs from step to step.
         next_shipment_ = shipments_.size();
-        shipments_.resize(std::max<std::size_t>(2 * shipments_.size(), 16));
+        shipments_.resize(std::max(2 * shipments_.size(), usual_operations * most_shipments()));
         std::for_each(shipments_.begin() + static_cast<std::ptrdiff_t>(next_shipment_), shipments_.end(),
                       [](auto& one) { one = std::make_shared<shipment>(); });
         made = shipments_[next_shipment_];
     }
-    auto own = std::move(made->own);
     *made = {.of = this, .sender = sender, .what = label, .bytes = {}, .owner = {}, .process = process, .own = {}};
-    made->own = std::move(own);
     return made;
 }
 
@@ -376,9 +394,9 @@ void hub::ship_with_early_messages(std::shared_ptr<part> const& sender, std::sha
         }
         auto const made = new_shipment(sender, what, other);
         if (bytes > stated.size()) {
-            made->own.resize(bytes);
-            write_early_messages(*sender, other, stated, made->own.data());
-            made->bytes = made->own;
+            made->own = process_->memory_for(bytes);
+            write_early_messages(*sender, other, stated, made->own.bytes().data());
+            made->bytes = made->own.bytes();
         } else {
             made->bytes = stated;
             made->owner = owner;

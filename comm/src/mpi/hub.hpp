@@ -84,6 +84,8 @@ class hub : public std::enable_shared_from_this<hub> {
     void inherit(fault const& of_parent) noexcept;
 
     void have_operations_for(std::size_t parts);
+    void have_parts_for(std::size_t parts);
+    [[nodiscard]] std::shared_ptr<part> new_part() const;
     void fit(operation& spare);
     void make_room_for(label const& label);
     [[nodiscard]] bool accept_arrival(operation& here, label const& label, std::span<std::byte const> piece);
@@ -94,6 +96,8 @@ class hub : public std::enable_shared_from_this<hub> {
     [[nodiscard]] label label_of(part const& from, std::uint64_t number, subject about, std::uint64_t total) const;
     [[nodiscard]] std::vector<world_rank> ranks_on(int process) const;
     [[nodiscard]] std::size_t position_here(world_rank rank) const;
+    /// So many shipments a rank has in one operation: what it tells every other process, and a message for every rank.
+    [[nodiscard]] std::size_t most_shipments() const noexcept { return others_.size() + size(); }
     /// A shipment for all that is still to be said about it, in memory that is used again.
     [[nodiscard]] std::shared_ptr<shipment> new_shipment(std::shared_ptr<part> const& sender, label const& label,
                                                          int process);
@@ -134,7 +138,7 @@ class hub : public std::enable_shared_from_this<hub> {
     std::size_t operations_kept_ = 0;                     ///< of both together
     std::vector<std::uint64_t> most_bytes_of_;            ///< per rank, room for what it has told at most
     std::vector<std::shared_ptr<part>> parts_;            ///< to be used again, where nobody else has one
-    std::size_t parts_out_ = 0;                           ///< those that ranks have
+    std::vector<std::size_t> parts_out_;                  ///< those that each rank of this process has
     std::vector<std::shared_ptr<shipment>> shipments_;    ///< likewise to be used again
     std::size_t next_shipment_ = 0;                       ///< where to look for one
     std::vector<std::vector<std::byte>> large_;           ///< memory for what is told in many bytes

@@ -34,7 +34,7 @@ struct shipment {
     int process = 0;
     std::uint64_t loaded = 0;    ///< bytes that were handed over
     bool begun = false;          ///< also a shipment of no bytes is one parcel
-    std::vector<std::byte> own;  ///< bytes that are nobody else's; its memory serves later shipments
+    parcel own;                  ///< bytes that are nobody else's
     std::size_t pieces_out = 0;  ///< pieces handed over that have not left
 
     [[nodiscard]] bool loading() const noexcept { return !begun || loaded < bytes.size(); }

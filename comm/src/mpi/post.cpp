@@ -12,6 +12,9 @@ namespace {
 /// Labels tell parcels apart.
 constexpr int tag = 0;
 
+/// What the ranks of one process tell those of another, short messages with it, is seldom more.
+constexpr std::size_t longest_kept_parcel = std::size_t{1} << 20U;
+
 std::string text_of(int code) {
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
@@ -32,7 +35,8 @@ void require_success(int code, char const* call, int process) {
     }
 }
 
-post::post(MPI_Comm processes, std::size_t piece_bytes) : processes_{processes}, shelf_{sizeof(label) + piece_bytes} {
+post::post(MPI_Comm processes, std::size_t piece_bytes)
+    : processes_{processes}, shelf_{std::max(sizeof(label) + piece_bytes, longest_kept_parcel)} {
     require_success(MPI_Comm_rank(processes_, &self_), "MPI_Comm_rank");
     require_success(MPI_Comm_size(processes_, &count_), "MPI_Comm_size");
     constexpr std::size_t usual = 64;

@@ -64,6 +64,8 @@ class post {
         std::vector<arrival> arrived;
         std::vector<std::shared_ptr<shipment>> sent;
     };
+    /// A parcel to be filled with `bytes`.
+    [[nodiscard]] parcel blank(std::size_t bytes) { return shelf_.take(sizeof(label) + bytes); }
     /// Takes a parcel back that has been looked at.
     void put_back(parcel seen) { shelf_.put_back(std::move(seen)); }
     /// Adds what has happened since the last time. @throws failure

@@ -75,9 +75,10 @@ std::shared_ptr<hub> process::root(topology const& nodes) {
     // A dispatcher has two threads that wait, its owner's and its own, and three exchanges under way.
     constexpr std::size_t usual = 4;
     sleeping_.reserve(usual * ranks_here);
-    loading_.reserve(2 * usual * ranks_here);
-    news_.arrived.reserve(2 * usual * ranks_here);
-    news_.sent.reserve(2 * usual * ranks_here);
+    auto const others = static_cast<std::size_t>(post_.processes() - 1);
+    loading_.reserve(usual * ranks_here * (others + nodes.size().value));
+    news_.arrived.reserve(2 * usual * ranks_here * std::max<std::size_t>(8, others));
+    news_.sent.reserve(news_.arrived.capacity());
     fetches_.reserve(usual * ranks_here * neighbours_.count());
     std::vector<int> process_of(nodes.size().value);
     for (std::size_t rank = 0; rank < process_of.size(); ++rank) {
@@ -247,6 +248,7 @@ void process::left(shipment& shipment) {
         // What it held may serve others.
         auto const sender = std::exchange(shipment.sender, nullptr);
         shipment.owner = nullptr;
+        post_.put_back(std::move(shipment.own));
         std::erase_if(sender->shipments, [&](auto const& one) { return one.get() == &shipment; });
         sender->changed.notify_all();
     }

@@ -51,6 +51,8 @@ class process : public std::enable_shared_from_this<process> {
     /// All communicators have ended, and not because the work was done.
     void break_off() noexcept { broken_ = true; }
 
+    /// For `bytes` of a shipment's own.
+    [[nodiscard]] parcel memory_for(std::size_t bytes) { return post_.blank(bytes); }
     void ship(std::shared_ptr<shipment> shipment);
     /// Forgets what has not been handed over or fetched: from here on nobody touches those bytes.
     void drop_shipments(hub const& of) noexcept;
