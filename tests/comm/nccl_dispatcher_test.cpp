@@ -152,6 +152,7 @@ TEST(dispatcher_on_device, ends_outputs_of_all_ranks_when_the_next_step_fails) {
         comm::dispatcher dispatch{host, omni_phases({2}), patience, {.outputs = &device}};
         dispatched drawn{omni_samples(3, {9, 9}), omni_phases({2}), host.rank()};
         auto step = dispatch.prepare(drawn.samples(), drawn.fields()).wait(patience);
+        host.barrier().wait(patience);
         if (host.rank() == world_rank{0}) {
             // It is dropped while the other rank waits for outputs.
             static_cast<void>(dispatch.prepare(drawn.samples(), drawn.fields()));
