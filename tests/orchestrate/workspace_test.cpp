@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <evenkeel/cost/attention.hpp>
 #include <evenkeel/cost/conv_attention.hpp>
 #include <evenkeel/orchestrate/orchestrate.hpp>
 #include <evenkeel/orchestrate/workspace.hpp>
@@ -67,6 +68,40 @@ TEST(orchestrate_workspace, allocates_nothing_from_the_second_step_on) {
 TEST(orchestrate_workspace, allocates_nothing_for_micro_batches) {
     orchestrate_options const options{.micro_batches = {2}, .deal = dealing::even};
     EXPECT_EQ(allocations_of_later_steps(3, {linear_cost{}, linear_cost{}}, options), 0u);
+}
+
+/// Few units to a rank: then nodes trade some.
+TEST(orchestrate_workspace, allocates_nothing_for_the_same_few_units_again) {
+    auto const cluster = uniform_topology({12}, {3});
+    std::vector<phase> phases(2);
+    for (auto& one : phases) {
+        one.cost = attention_cost{24576, 1};
+        one.group = flat_group({12});
+        one.bytes_in = 12;
+    }
+    std::size_t found = 0;
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+        test::seeded random{seed};
+        step_samples samples{.inputs = {{}}};
+        std::vector<std::size_t> units;
+        for (std::size_t rank = 0; rank < 12; ++rank) {
+            samples.counts.push_back(random.up_to(12));
+            for (std::size_t sample = 0; sample < samples.counts.back(); ++sample) {
+                samples.text.push_back(random.up_to(30));
+                units.push_back(random.up_to(2));
+                for (std::size_t unit = 0; unit < units.back(); ++unit) {
+                    samples.inputs[0].lengths.push_back(random.up_to(60));
+                }
+            }
+        }
+        samples.inputs[0].units = units_of(units);
+        auto const space = std::make_unique<orchestrate_workspace>();
+        (void)orchestrate(*space, samples, phases, cluster);
+        auto const before = test::allocations;
+        (void)orchestrate(*space, samples, phases, cluster);
+        found += test::allocations - before;
+    }
+    EXPECT_EQ(found, 0u);
 }
 
 TEST(orchestrate_workspace, does_not_show_in_the_steps_that_it_was_used_for) {

@@ -170,9 +170,11 @@ class sparse_nodes {
         }
     }
 
-    static void accept(parcel_node& node, std::vector<std::uint32_t>& items, std::vector<std::uint32_t>& rank_of) {
-        node.items.swap(items);
-        node.rank_of.swap(rank_of);
+    /// Copied, not swapped: memory that goes round would have to grow again in steps like those before.
+    static void accept(parcel_node& node, std::span<std::uint32_t const> items,
+                       std::span<std::uint32_t const> rank_of) {
+        node.items.assign(items.begin(), items.end());
+        node.rank_of.assign(rank_of.begin(), rank_of.end());
         node.is_even = true;
     }
 
