@@ -37,6 +37,19 @@ TEST(crowded_ranks, pairs_the_lightest_with_the_heaviest) {
     EXPECT_EQ(test::optimum(items, {4}), 70u);
 }
 
+TEST(crowded_ranks, keep_to_the_proof_that_holds) {
+    // Of the ten heaviest two ranks have three each, 717 on average, and three of these sizes make no sum from there to
+    // 324 + 289 + 121. Of all eleven three ranks have three each, more on average; but four are less, so one may have
+    // those, and nothing is proved.
+    weights const items{324, 324, 324, 324, 324, 289, 289, 289, 121, 121, 121};
+    EXPECT_EQ(raise(items, 4, 713, 2000), 734u);
+    EXPECT_EQ(test::optimum(items, {4}), 734u);
+
+    crowded_ranks prove;
+    EXPECT_EQ(prove(items, 4, 734, 2000), 734u);
+    EXPECT_EQ(prove.number(), 0u);
+}
+
 TEST(crowded_ranks, knows_which_sums_a_few_sizes_make) {
     // Three of four ranks have three each, of 186 together, so one has 62; but three weigh 60, 63, 66 or 69.
     EXPECT_EQ(raise({23, 23, 23, 23, 20, 20, 20, 20, 20, 20, 20}, 4, 0, 100), 63u);

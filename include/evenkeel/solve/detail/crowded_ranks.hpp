@@ -43,8 +43,12 @@ class crowded_ranks {
                 std::uint64_t const sum = lightest(heaviest, crowded * (most + 1));
                 if (is_above(sum, bound, crowded)) {
                     std::uint64_t const mean = sum / crowded + (sum % crowded != 0 ? 1 : 0);
-                    bound = std::max(bound, std::min(mean, crowded == 1 ? mean : lightest(heaviest, most + 2)));
-                    note(crowded, most + 1, heaviest);
+                    std::uint64_t const proved = std::min(mean, crowded == 1 ? mean : lightest(heaviest, most + 2));
+                    // A mean that one item more on a rank gets around proves nothing, and hides what does.
+                    if (proved > bound) {
+                        bound = proved;
+                        note(crowded, most + 1, heaviest);
+                    }
                 }
             }
         }
