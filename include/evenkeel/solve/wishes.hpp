@@ -40,8 +40,8 @@ struct wishes {
     /// 51, 51.
     bool equal_counts = false;
 
-    /// On each rank a sample that weighs something. With fewer of them than ranks: as few ranks without one as
-    /// possible.
+    /// On each rank a sample that weighs something. With fewer of them than ranks, or where `groups` and `pinned` keep
+    /// them together: as few ranks without one as these allow. Caps and equal counts allow no more.
     bool no_empty_rank = false;
 
     /// The group of each sample, or `ungrouped`: samples of one group go to one rank. Any numbers will do.
