@@ -103,6 +103,10 @@ TEST(micro_batches, are_left_empty_where_more_than_are_needed_would_be_slower) {
     EXPECT_EQ(two.plan.micro_batches, 2u);
     EXPECT_EQ(two.quality.sum_of_slowest, 6u);
     EXPECT_EQ(sum_of_slowest(sums(two.plan, lengths)), 6u);
+    // However their number comes about.
+    EXPECT_EQ(micro_batches(lengths, rank_count{3}, linear_cost{}, {.at_least = 2}).plan, two.plan);
+    EXPECT_EQ(micro_batches(lengths, rank_count{3}, linear_cost{}, {.multiple_of = 2}).plan, two.plan);
+    EXPECT_EQ(micro_batches(lengths, rank_count{3}, linear_cost{}, {.count = 2, .multiple_of = 2}).plan, two.plan);
 }
 
 TEST(micro_batches, count_the_lengths_that_the_caller_passes_real_or_padded) {

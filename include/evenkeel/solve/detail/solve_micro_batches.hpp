@@ -51,12 +51,13 @@ class micro_batch_solver {
         auto found = attempt(ranks, slots, options, bins_ <= ranks * slots);
         write(ranks, slots, options.step);
         // More than are needed can be slower, too: a heavy sample in each costs more than all of them in one.
-        bool const is_slow = options.count != 0 && found.sum > goal_of(found.bound, options.tolerance);
-        if (found.violation > 0 || (is_slow && slots > number.lower_bound)) {
+        micro_batch_options const free{.cap = options.cap, .tolerance = options.tolerance, .effort = options.effort};
+        bool const is_slow = (options.count != 0 || options.at_least > 1 || options.multiple_of > 1) &&
+                             found.sum > goal_of(found.bound, options.tolerance);
+        if (found.violation > 0 || (is_slow && slots > needed_)) {
             // As when nobody asks for a number: what can be planned with fewer leaves the others empty.
-            std::size_t const enough = std::min(slots, up(bins_, ranks, options));
             kept_.assign(bin_of_.begin(), bin_of_.end());
-            std::size_t const fewer = fewest_planned(ranks, number.lower_bound, enough, options);
+            std::size_t const fewer = fewest_planned(ranks, needed_, std::min(slots, up(bins_, ranks, free)), free);
             if (fewer >= slots && found.violation > 0) {
                 throw not_found{"micro_batches: options.cap with options.count", found.violation, result.plan};
             }
@@ -107,9 +108,9 @@ class micro_batch_solver {
         if (enough > up(fewest, ranks, options)) {
             fewest = std::max(fewest, pieces_bound(scaled_, cap_));
         }
-        std::size_t const needed = ceil_of(fewest, ranks);
-        if (options.count != 0 && options.count < needed) {
-            throw infeasible{"micro_batches: options.cap with options.count", std::nullopt, needed - options.count};
+        needed_ = std::max<std::size_t>(1, ceil_of(fewest, ranks));
+        if (options.count != 0 && options.count < needed_) {
+            throw infeasible{"micro_batches: options.cap with options.count", std::nullopt, needed_ - options.count};
         }
         return {.count = options.count == 0 ? enough : options.count, .lower_bound = up(fewest, ranks, options)};
     }
@@ -230,6 +231,7 @@ class micro_batch_solver {
 
     std::uint64_t cap_ = 1;
     std::size_t bins_ = 0;
+    std::size_t needed_ = 1;  ///< micro-batches, were there no wishes for their number
     sorted_items by_tokens_;
     sorted_items by_weight_;
     std::vector<std::uint64_t> scaled_;
