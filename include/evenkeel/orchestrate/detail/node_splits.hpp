@@ -20,7 +20,14 @@ class node_splitter {
     /// @param size    How many ranks a node has.
     /// @param target  What none of them may exceed.
     /// @param effort  Steps per item.
-    void start(phase_task const& task, std::size_t size, std::uint64_t target, std::uint64_t effort) {
+    /// @param usual   Room for so many items of a node is made at once.
+    void start(phase_task const& task, std::size_t size, std::uint64_t target, std::uint64_t effort,
+               std::size_t usual) {
+        auto& buffers = balancing_.buffers();
+        buffers.reserve(usual, size);
+        buffers.weights.reserve(usual);
+        buffers.result.plan.items.reserve(usual);
+        weights_.reserve(usual);
         task_ = &task;
         size_ = size;
         target_ = target;

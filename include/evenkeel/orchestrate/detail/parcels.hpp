@@ -18,6 +18,7 @@ class parcels {
   public:
     /// @param homes  The node of each item; a sample is at home where its first item is, and so are then the others.
     void assign(phase_task const& task, std::span<std::uint32_t> homes, parcel_of kind) {
+        starts_.reserve(task.size() + 1);
         if (kind == parcel_of::sample) {
             starts_.assign(task.starts.begin(), task.starts.end());
         } else {

@@ -106,6 +106,8 @@ class phase_planner {
     void stay(phase_task& task, phase const& phase, group_view const& view, double tolerance, phase_answer& answer) {
         if (task.several_units) {
             whole_samples_(task, view, tolerance, phase.effort);
+            // In a later step this way may fail.
+            staying_.reserve(task.size(), view.ranks(), view.nodes());
             if (whole_samples_.between_nodes() > 0 && keep_together(task, phase, view, tolerance, answer)) {
                 return;
             }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -41,7 +42,10 @@ class sparse_nodes {
             }
         }
         task_ = &task;
-        splitter_.start(task, size_, target, std::min(effort, most_effort));
+        // Nodes have about as much as each other; which has a little more differs from step to step.
+        usual_ = std::bit_ceil(2 * (task.size() / view.nodes() + 1));
+        space_.reserve(task.size(), view.nodes(), view.nodes());
+        splitter_.start(task, size_, target, std::min(effort, most_effort), usual_);
         effort_ = effort;
         if (view.nodes() == 1 || __builtin_mul_overflow(target, size_, &most_)) {
             return false;
@@ -119,7 +123,12 @@ class sparse_nodes {
 
     void fill_nodes(std::span<std::uint32_t const> node_of, std::size_t count) {
         nodes_.resize(count);
+        mine_.reserve(usual_);
+        theirs_.reserve(usual_);
         for (auto& node : nodes_) {
+            node.parcels.reserve(usual_);
+            node.items.reserve(usual_);
+            node.rank_of.reserve(usual_);
             node.parcels.clear();
             node.items.clear();
             node.load = 0;
@@ -192,6 +201,7 @@ class sparse_nodes {
     phase_task const* task_ = nullptr;
     std::size_t size_ = 0;
     std::uint64_t effort_ = 0;
+    std::size_t usual_ = 0;   ///< items of a node that room is made for at once
     std::uint64_t most_ = 0;  ///< what the ranks of a node may have together
     std::vector<std::uint32_t> of_nodes_;
     std::vector<std::uint32_t> homes_;  ///< the node of each item
