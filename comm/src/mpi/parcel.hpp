@@ -78,6 +78,17 @@ class parcel_shelf {
     /// @param size  Of the largest that are kept.
     explicit parcel_shelf(std::size_t size) : size_{size} {}
 
+    /// Makes so many of each usual size, within so many bytes: as many as peers that lag keep on their way at a time.
+    /// That is seldom seen in a first step, nor which sizes travel by MPI where neighbours have no room.
+    void expect(std::size_t parcels, std::size_t bytes) {
+        first_ = std::max(parcels, first_);
+        bytes_of_first_ = std::max(bytes, bytes_of_first_);
+        auto const largest = std::min(most_expected_bytes_, size_);
+        for (std::size_t capacity = std::bit_ceil(sizeof(label)); capacity <= largest; capacity *= 2) {
+            make(capacity, first_of(capacity));
+        }
+    }
+
     [[nodiscard]] parcel take(std::size_t size) {
         if (size > size_) {
             return parcel{size, size};
@@ -86,12 +97,7 @@ class parcel_shelf {
         if (shelved.empty()) {
             // Twice as many as so far: how many are on their way at a time differs from step to step.
             auto const capacity = std::min(std::bit_ceil(size), size_);
-            auto const more = std::clamp(made, first_of(capacity), most_of(capacity));
-            shelved.reserve(made + more);
-            for (std::size_t number = 0; number < more; ++number) {
-                shelved.push_back(parcel{capacity, size});
-                ++made;
-            }
+            make(capacity, std::clamp(made, first_of(capacity), most_of(capacity)));
         }
         parcel taken = std::move(shelved.back());
         shelved.pop_back();
@@ -114,24 +120,33 @@ class parcel_shelf {
   private:
     /// So many of each class are kept, or of so many bytes together.
     static constexpr std::size_t least_ = 32;
+    static constexpr std::size_t most_expected_bytes_ = std::size_t{1} << 16U;
     static constexpr std::size_t bytes_of_class_ = std::size_t{8} << 20U;
-    static constexpr std::size_t bytes_of_first_ = std::size_t{2} << 20U;
 
     struct class_of_size {
         std::vector<parcel> shelved;
         std::size_t made = 0;
     };
 
+    void make(std::size_t capacity, std::size_t more) {
+        auto& [shelved, made] = of_class_[class_of(capacity)];
+        shelved.reserve(made + more);
+        for (std::size_t number = 0; number < more; ++number) {
+            shelved.push_back(parcel{capacity, capacity});
+            ++made;
+        }
+    }
     static std::size_t most_of(std::size_t capacity) noexcept { return std::max(least_, bytes_of_class_ / capacity); }
-    /// As many as peers that lag keep on their way at a time, which is seldom seen in a first step.
-    static std::size_t first_of(std::size_t capacity) noexcept {
-        return std::clamp<std::size_t>(bytes_of_first_ / capacity, 2, 16);
+    [[nodiscard]] std::size_t first_of(std::size_t capacity) const noexcept {
+        return std::min(std::clamp<std::size_t>(bytes_of_first_ / capacity, 2, first_), most_of(capacity));
     }
     static std::size_t class_of(std::size_t size) noexcept {
         return static_cast<std::size_t>(std::bit_width(size - 1));
     }
 
     std::size_t size_;
+    std::size_t first_ = 16;
+    std::size_t bytes_of_first_ = std::size_t{2} << 20U;
     std::array<class_of_size, 65> of_class_;
 };
 

@@ -64,6 +64,8 @@ class post {
         std::vector<arrival> arrived;
         std::vector<std::shared_ptr<shipment>> sent;
     };
+    /// So many parcels, and bytes of them, may be on their way at a time.
+    void expect(std::size_t parcels, std::size_t bytes) { shelf_.expect(parcels, bytes); }
     /// A parcel to be filled with `bytes`.
     [[nodiscard]] parcel blank(std::size_t bytes) { return shelf_.take(sizeof(label) + bytes); }
     /// Takes a parcel back that has been looked at.

@@ -76,7 +76,14 @@ std::shared_ptr<hub> process::root(topology const& nodes) {
     constexpr std::size_t usual = 4;
     sleeping_.reserve(usual * ranks_here);
     auto const others = static_cast<std::size_t>(post_.processes() - 1);
-    loading_.reserve(usual * ranks_here * (others + nodes.size().value));
+    // What each rank tells every other process, and a message for every rank.
+    std::size_t const shipments = usual * ranks_here * (others + nodes.size().value);
+    constexpr std::size_t bytes_per_rank = std::size_t{4} << 20U;
+    loading_.reserve(shipments);
+    // Between neighbours with one rank each, what goes by MPI is an exception.
+    if (others > 0 && (several_ranks_ || neighbours_.count() < others)) {
+        post_.expect(shipments, bytes_per_rank * ranks_here);
+    }
     news_.arrived.reserve(2 * usual * ranks_here * std::max<std::size_t>(8, others));
     news_.sent.reserve(news_.arrived.capacity());
     fetches_.reserve(usual * ranks_here * neighbours_.count());
