@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <utility>
 
 #include "renumber.hpp"
 
@@ -101,7 +102,8 @@ void courier::work() noexcept {
         }
         std::move(posted_.begin(), posted_.end(), std::back_inserter(open_));
         posted_.clear();
-        bool const expired = expired_.has_value();
+        // With what was posted, so that it is about one of these: the next one may be posted, and expire, meanwhile.
+        auto const expired = std::exchange(expired_, std::nullopt);
         lock.unlock();
         std::exception_ptr fault;
         try {
@@ -110,7 +112,7 @@ void courier::work() noexcept {
                 looks = eager_looks;
             }
             if (expired) {
-                expire();
+                expire(*expired);
             }
         } catch (...) {
             fault = std::current_exception();
@@ -186,12 +188,7 @@ bool courier::proceed() {
     return changed;
 }
 
-void courier::expire() {
-    std::optional<ticket> which;
-    {
-        std::lock_guard const lock{mutex_};
-        which = std::exchange(expired_, std::nullopt);
-    }
+void courier::expire(ticket which) {
     for (auto& one : open_) {
         if (one.number == which) {
             at_work_ = one.ranks;

@@ -73,7 +73,8 @@ class courier {
     void work() noexcept;
     /// Begins and completes what it can. @return whether anything has changed.
     bool proceed();
-    void expire();
+    /// Lets `which` say who did not come, unless it is complete.
+    void expire(ticket which);
     /// Tells every rank, and gives up all that is on its way. @return what to tell the owner.
     [[nodiscard]] std::exception_ptr give_up(std::exception_ptr const& fault) noexcept;
     [[nodiscard]] std::exception_ptr in_numbers_of_the_world(error const& wrong);
