@@ -175,6 +175,17 @@ TYPED_TEST(communicator_on, names_the_rank_because_of_which_one_aborted) {
     });
 }
 
+TYPED_TEST(communicator_on, names_nobody_where_one_aborted_because_of_several) {
+    this->run(3, [](comm::communicator& world) {
+        if (world.rank() == world_rank{1}) {
+            world.abort("ranks 0 and 2 are late", std::nullopt);
+        }
+        auto const error = error_of([&] { world.barrier().wait(patience); });
+        EXPECT_EQ(error.peer(), std::nullopt);
+        EXPECT_EQ(error.reason(), "rank 1: ranks 0 and 2 are late");
+    });
+}
+
 TYPED_TEST(communicator_on, ends_what_is_on_its_way_when_a_rank_aborts) {
     this->run(3, [](comm::communicator& world) {
         mailbox one{world, some, 1};

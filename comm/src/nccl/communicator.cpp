@@ -110,7 +110,7 @@ std::unique_ptr<communicator> device_communicator::do_split(std::uint32_t color,
         return std::make_unique<device_communicator>(group.self, std::move(child));
     } catch (failure const& wrong) {
         // The others have their new communicator and would wait for this rank there.
-        state_->fail({"split", std::nullopt, wrong.what()});
+        state_->fail_here("split", wrong.what());
         throw error{"split", rank(), std::nullopt, wrong.what()};
     }
 }

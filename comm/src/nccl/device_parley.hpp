@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,7 +26,7 @@ class device_parley final : public parley {
     void listen() override {}
     [[nodiscard]] fault lateness(std::string_view operation) override;
     void leave() noexcept override {}
-    void tell(fault const&) noexcept override {}
+    void tell(fault const&, std::optional<world_rank>) noexcept override {}
     [[nodiscard]] std::unique_ptr<parley> split(std::uint32_t color, std::uint32_t key, wire& over, cudaStream_t on,
                                                 deadline until) override;
 

@@ -64,12 +64,13 @@ void host_parley::leave() noexcept {
     talking_ = false;
 }
 
-void host_parley::tell(fault const& why) noexcept {
-    // Nobody's fault is the trouble of this rank.
-    auto const culprit = why.peer.value_or(host_->rank());
+void host_parley::tell(fault const& why, std::optional<world_rank> culprit) noexcept {
     try {
+        // Where it names no rank, it is of interest where it was found.
+        auto const finder = rank_text(host_->rank()) + ": ";
+        bool const said = why.peer || why.reason.starts_with(finder);
         std::string words = mark + why.operation + mark;
-        host_->abort(words.append(why.peer ? "" : rank_text(host_->rank()) + ": ").append(why.reason), culprit);
+        host_->abort(words.append(said ? "" : finder).append(why.reason), culprit);
     } catch (std::exception const&) {
         host_->abort({}, culprit);
     }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,7 +28,7 @@ class host_parley final : public parley {
     void listen() override;
     [[nodiscard]] fault lateness(std::string_view operation) override;
     void leave() noexcept override;
-    void tell(fault const& why) noexcept override;
+    void tell(fault const& why, std::optional<world_rank> culprit) noexcept override;
     [[nodiscard]] std::unique_ptr<parley> split(std::uint32_t color, std::uint32_t key, wire& over, cudaStream_t on,
                                                 deadline until) override;
 

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include <cuda_runtime_api.h>
 
 #include <evenkeel/comm/deadline.hpp>
+#include <evenkeel/core/ids.hpp>
 
 #include "../fault.hpp"
 #include "wire.hpp"
@@ -42,7 +44,9 @@ class parley {
     /// Leaves what is being said, and lets the others know, if there is a way.
     virtual void leave() noexcept = 0;
     /// Tells the others, if there is a way.
-    virtual void tell(fault const& why) noexcept = 0;
+    ///
+    /// @param culprit  Whom their errors name.
+    virtual void tell(fault const& why, std::optional<world_rank> culprit) noexcept = 0;
 
     /// For the ranks with the same `color`, in order of `key`, then of rank. Collective; blocks.
     ///

@@ -113,6 +113,17 @@ void rank_state::give_up(operation const& one) noexcept {
 
 void rank_state::fail(fault why) noexcept { end(std::move(why), finder::this_rank); }
 
+void rank_state::fail_here(std::string_view operation, std::string_view what) noexcept {
+    fault why;
+    try {
+        why.operation = operation;
+        why.reason = what;
+    } catch (std::exception const&) {
+        // Ended all the same.
+    }
+    end(std::move(why), finder::itself);
+}
+
 void rank_state::abort(std::string_view reason, std::optional<world_rank> culprit) noexcept {
     if (fault_) {
         return;
@@ -121,7 +132,7 @@ void rank_state::abort(std::string_view reason, std::optional<world_rank> culpri
     try {
         why.operation = "abort";
         why.reason = rank_text(rank_).append(": ").append(reason);
-        lines_.parley->tell(why);
+        lines_.parley->tell(why, culprit);
         // Another rank may have been first.
         lines_.parley->listen();
     } catch (told const& first) {
@@ -156,9 +167,9 @@ void rank_state::end(fault why, finder by) noexcept {
         return;
     }
     fault_ = std::move(why);
-    if (by == finder::this_rank) {
+    if (by == finder::itself || by == finder::this_rank) {
         // First: whoever misses this rank on the wire finds out why.
-        lines_.parley->tell(*fault_);
+        lines_.parley->tell(*fault_, by == finder::itself ? rank_ : fault_->peer);
     }
     if (by != finder::all_ranks) {
         lines_.wire->end();
@@ -193,7 +204,7 @@ void rank_state::drive(operation const& target) {
                 return;
             }
         } catch (failure const& wrong) {
-            end({first->name, std::nullopt, wrong.what()}, finder::this_rank);
+            fail_here(first->name, wrong.what());
             return;
         } catch (told const& other) {
             end(other.why, finder::another_rank);

@@ -49,6 +49,8 @@ class rank_state {
     void give_up(operation const& one) noexcept;
     /// Ends the communicator and those that were split from it, and tells the others.
     void fail(fault why) noexcept;
+    /// Likewise, because of what went wrong on this rank: the errors of the others name it.
+    void fail_here(std::string_view operation, std::string_view what) noexcept;
     /// Likewise, because of what this rank says.
     void abort(std::string_view reason, std::optional<world_rank> culprit) noexcept;
     /// @throws comm::error  the fault, if there is one.
@@ -57,8 +59,8 @@ class rank_state {
     void adopt(std::shared_ptr<rank_state> const& child);
 
   private:
-    /// Who finds a fault.
-    enum class finder { this_rank, another_rank, all_ranks };
+    /// Who finds a fault; this rank may find it in itself.
+    enum class finder { itself, this_rank, another_rank, all_ranks };
 
     void end(fault why, finder by) noexcept;
     void drain() noexcept;
