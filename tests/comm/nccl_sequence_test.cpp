@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
@@ -238,18 +239,23 @@ TEST(nccl_exchange, fails_on_every_rank_when_the_ends_of_a_message_differ_and_mo
 
 TEST(nccl_exchange, fails_on_every_rank_by_its_deadline_when_one_call_fails) {
     for (std::string const call : {"ncclAllGather", "ncclSend", "ncclRecv", "cudaMalloc"}) {
+        std::barrier all_have_begun{3};
         nccl_sequence::run(one_node(3), [&](comm::communicator& world) {
             SCOPED_TRACE(call);
+            bool const odd = world.rank() == world_rank{1};
             // Larger than any before, so that memory is asked for.
             mailbox const box{world, [](std::size_t, std::size_t) { return std::size_t{5'000}; }};
-            if (world.rank() == world_rank{1}) {
+            if (odd) {
                 nccl_double::fail_next(call);
             }
+            auto exchange = box.exchange(world);
+            all_have_begun.arrive_and_wait();
             auto const begun = std::chrono::steady_clock::now();
-            auto const error = error_of([&] { box.exchange(world).wait(impatience); });
+            // What fails on rank 1 does so by itself, the others have but their deadline.
+            auto const error = error_of([&] { exchange.wait(odd ? comm::deadline{patience} : impatience); });
             EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{20});
             EXPECT_FALSE(error.can_go_on());
-            if (world.rank() == world_rank{1}) {
+            if (odd) {
                 EXPECT_THAT(error.what(), HasSubstr("exchange on rank 1: " + call + ": "));
             }
         });
@@ -280,6 +286,30 @@ TEST(nccl_exchange, tells_every_rank_at_once_who_could_not_go_on_where_a_host_is
             EXPECT_EQ(error.peer(), odd ? std::nullopt : std::optional{world_rank{1}});
             EXPECT_THAT(error.what(), HasSubstr(call + ": "));
             box.expect_nothing();
+        });
+    }
+}
+
+TEST(nccl_exchange, names_nobody_when_the_deadline_passes_while_bytes_are_on_their_way) {
+    for (auto* const run : {&nccl_beside_threads::run, &loopback::run}) {
+        std::barrier both{2};
+        run(one_node(2), [&](comm::communicator& world) {
+            mailbox const box{world, a_little};
+            bool const looks = world.rank() == world_rank{0};
+            // The other one has come first, so that it cannot have begun to move anything before it looks again.
+            comm::pending exchange;
+            if (!looks) {
+                exchange = box.exchange(world);
+            }
+            both.arrive_and_wait();
+            if (looks) {
+                exchange = box.exchange(world);
+                static_cast<void>(error_of([&] { exchange.wait(impatience); }));
+            }
+            both.arrive_and_wait();
+            auto const error = error_of([&] { looks ? world.barrier().wait(patience) : exchange.wait(patience); });
+            EXPECT_EQ(error.peer(), std::nullopt);
+            EXPECT_THAT(error.reason(), HasSubstr("the deadline passed while bytes were on their way"));
         });
     }
 }
