@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -32,6 +33,40 @@ class dispatcher_fault_on : public on_ranks<Backend> {};
 TYPED_TEST_SUITE(dispatcher_fault_on, backends, backend_name);
 
 constexpr world_rank odd{1};
+
+/// Passes everything on. Whoever has begun to gather over what is split from it meets `others` before it goes on: then
+/// these have come, wherever their dispatchers run. Both outlive it.
+class meeting_communicator final : public comm::communicator {
+  public:
+    meeting_communicator(comm::communicator& inner, comm::communicator& others)
+        : communicator{inner.rank(), inner.topology()}, inner_{inner}, others_{others} {}
+
+  private:
+    meeting_communicator(std::unique_ptr<communicator> inner, comm::communicator& others)
+        : communicator{inner->rank(), inner->topology()}, owned_{std::move(inner)}, inner_{*owned_}, others_{others} {}
+
+    comm::pending do_all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,
+                                std::span<std::byte> all, comm::stream on) override {
+        auto begun = inner_.all_gather(mine, counts, all, on);
+        others_.barrier().wait(patience);
+        return begun;
+    }
+    comm::pending do_barrier(comm::stream on) override { return inner_.barrier(on); }
+    comm::pending do_exchange(std::span<comm::outgoing const> sends, std::span<comm::incoming const> receives,
+                              comm::stream on, comm::statement const& mine) override {
+        return inner_.exchange(sends, receives, on, mine);
+    }
+    std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, comm::deadline until) override {
+        return std::unique_ptr<communicator>{new meeting_communicator{inner_.split(color, key, until), others_}};
+    }
+    void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept override {
+        inner_.abort(reason, culprit);
+    }
+
+    std::unique_ptr<communicator> owned_;
+    comm::communicator& inner_;
+    comm::communicator& others_;
+};
 
 /// A step on three ranks, and what it is made with. Tests make one rank do otherwise.
 struct attempt {
@@ -83,11 +118,11 @@ TYPED_TEST(dispatcher_fault_on, names_the_rank_that_stalls_and_refuses_further_w
         this->run(3, [overlap](comm::communicator& world) {
             attempt one{world};
             one.options.overlap = overlap;
-            auto dispatch = one.dispatcher();
             auto const others = world.split(one.is_odd() ? 1 : 0, 0, patience);
+            meeting_communicator meeting{world, *others};
+            comm::dispatcher dispatch{meeting, one.phases, patience, one.options};
             if (!one.is_odd()) {
                 auto next = one.prepare(dispatch);
-                others->barrier().wait(patience);
                 auto const until =
                     world.rank() == world_rank{0} ? comm::deadline{impatience} : comm::deadline{patience};
                 auto const error = error_of([&] { return next.wait(until); });
@@ -108,12 +143,12 @@ TYPED_TEST(dispatcher_fault_on, names_the_rank_that_stalls_and_refuses_further_w
 TYPED_TEST(dispatcher_fault_on, ends_the_step_in_use_when_the_next_one_fails) {
     this->run(3, [](comm::communicator& world) {
         attempt one{world};
-        auto dispatch = one.dispatcher();
-        auto step = one.prepare(dispatch).wait(patience);
         auto const others = world.split(one.is_odd() ? 1 : 0, 0, patience);
+        meeting_communicator meeting{world, *others};
+        comm::dispatcher dispatch{meeting, one.phases, patience, one.options};
+        auto step = one.prepare(dispatch).wait(patience);
         if (!one.is_odd()) {
             auto next = one.prepare(dispatch);
-            others->barrier().wait(patience);
             auto const until = world.rank() == world_rank{0} ? comm::deadline{impatience} : comm::deadline{patience};
             EXPECT_EQ(error_of([&] { return next.wait(until); }).peer(), odd);
         }
@@ -464,30 +499,38 @@ TYPED_TEST(dispatcher_fault_on, holds_the_deadline_of_each_of_two_threads_that_w
         bool const late = world.rank() == odd;
         bool first = !late;
         std::deque<std::vector<std::byte>> rooms;
+        std::atomic<bool> inside = false;
+        std::atomic<bool> over = false;
+        auto const await = [](std::atomic<bool> const& event) {
+            for (comm::deadline const end = patience; !event && !end.passed();) {
+                std::this_thread::sleep_for(std::chrono::milliseconds{1});
+            }
+        };
         comm::dispatcher_options options;
         // The deadline of the second passes while the first step is in here.
         options.allocate = [&](std::size_t, std::size_t bytes) -> std::span<std::byte> {
             if (std::exchange(first, false)) {
-                std::this_thread::sleep_for(2 * impatience);
+                inside = true;
+                await(over);
             }
             return rooms.emplace_back(bytes);
         };
         comm::dispatcher dispatch{world, omni_phases({2}), patience, options};
         auto next = dispatch.prepare(here.samples(), here.fields());
-        // Whether the first step still comes in time is open; nobody comes to the second.
+        // Nobody comes to the second, and it takes the first along.
         auto const wait_for_first = [&] {
-            try {
-                static_cast<void>(next.wait(patience));
-            } catch (comm::error const&) {
-            }
+            EXPECT_THAT(error_of([&] { return next.wait(patience); }).reason(),
+                        HasSubstr("the deadline passed before a callback returned"));
         };
         if (late) {
             wait_for_first();
         } else {
             auto after_next = dispatch.prepare(here.samples(), here.fields());
             std::thread second{[&] {
+                await(inside);
                 EXPECT_THAT(error_of([&] { return after_next.wait(impatience); }).reason(),
                             HasSubstr("the deadline passed before a callback returned"));
+                over = true;
             }};
             wait_for_first();
             second.join();

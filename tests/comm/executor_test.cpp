@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <thread>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -251,16 +252,12 @@ std::string rank_name(world_rank rank) { return "rank " + std::to_string(to_inde
 /// Stops in the middle.
 class failing_stage final : public comm::pipeline_stage {
   public:
-    enum class way { throws, hangs };
-    failing_stage(comm::pipeline_stage& inner, way how, std::chrono::milliseconds hang = {})
-        : inner_{inner}, how_{how}, hang_{hang} {}
+    /// @param fail  What it does then: it throws, or returns late.
+    failing_stage(comm::pipeline_stage& inner, std::function<void()> fail) : inner_{inner}, fail_{std::move(fail)} {}
 
     void forward(std::uint32_t number, std::span<std::byte const> input, std::span<std::byte> output) override {
         if (number == 1) {
-            if (how_ == way::throws) {
-                throw std::runtime_error{"out of luck"};
-            }
-            std::this_thread::sleep_for(hang_);
+            fail_();
         }
         inner_.forward(number, input, output);
     }
@@ -275,8 +272,7 @@ class failing_stage final : public comm::pipeline_stage {
 
   private:
     comm::pipeline_stage& inner_;
-    way how_;
-    std::chrono::milliseconds hang_;
+    std::function<void()> fail_;
 };
 
 TYPED_TEST(pipeline_executor_on, tells_every_rank_when_a_stage_throws) {
@@ -285,7 +281,7 @@ TYPED_TEST(pipeline_executor_on, tells_every_rank_when_a_stage_throws) {
         if (world.rank() == world_rank{1}) {
             comm::pipeline_executor executor{world, own.pipelines, patience};
             auto stage = own.stage_of(executor);
-            failing_stage failing{stage, failing_stage::way::throws};
+            failing_stage failing{stage, [] { throw std::runtime_error{"out of luck"}; }};
             try {
                 executor.run(failing, patience);
                 ADD_FAILURE() << "nothing was thrown";
@@ -310,18 +306,24 @@ TYPED_TEST(pipeline_executor_on, tells_every_rank_when_a_stage_throws) {
 TYPED_TEST(pipeline_executor_on, tells_every_rank_when_one_does_not_come_in_time) {
     auto const own = contrastive({3, 2}, {2, 2});
     this->run(own.ranks, [&](comm::communicator& world) {
-        comm::pipeline_executor executor{world, own.pipelines, patience};
-        auto stage = own.stage_of(executor);
-        using namespace std::chrono_literals;
-        if (world.rank() == world_rank{1}) {
-            failing_stage late{stage, failing_stage::way::hangs, 300ms};
-            EXPECT_THROW(executor.run(late, patience), comm::error);
-        } else {
+        bool const late = world.rank() == world_rank{1};
+        bool const hurried = world.rank() == world_rank{2};
+        auto const both = world.split(late || hurried ? 1 : 0, 0, patience);
+        // A rank that is slow to get here finds out while it still makes its executor.
+        auto const told = test::error_of([&] {
+            comm::pipeline_executor executor{world, own.pipelines, patience};
+            auto stage = own.stage_of(executor);
+            failing_stage stalling{stage, [&] {
+                                       // Until the world ends: the other one does not come.
+                                       test::error_of([&] { both->barrier().wait(patience); });
+                                   }};
             // Only one of them has no patience.
-            EXPECT_THROW(
-                executor.run(stage, world.rank() == world_rank{2} ? comm::deadline{50ms} : comm::deadline{patience}),
-                comm::error);
-        }
+            executor.run(late ? static_cast<comm::pipeline_stage&>(stalling) : stage,
+                         hurried ? comm::deadline{test::impatience} : comm::deadline{patience});
+            return 0;
+        });
+        EXPECT_EQ(told.peer(), world_rank{1}) << told.what();
+        EXPECT_NE(told.reason().find("the deadline passed before rank 1 came"), std::string_view::npos) << told.what();
     });
 }
 

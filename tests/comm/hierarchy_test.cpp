@@ -242,12 +242,15 @@ TYPED_TEST(hierarchy_on, fails_on_every_rank_in_time_when_one_does_not_come) {
             hierarchy ways{world, patience};
             auto const all = traffic_of(world.size(), a_little);
             mailbox const box{world, a_little};
+            auto const came = world.split(world.rank() == world_rank{3} ? 1 : 0, 0, patience);
             if (world.rank() != world_rank{3}) {
+                auto moving = ways.exchange(all, box.sends, box.receives, {.algorithm = algorithm});
+                came->barrier().wait(patience);
                 auto const begun = std::chrono::steady_clock::now();
                 auto const error = error_of([&] {
                     // Only the neighbour of the missing rank is impatient: the others are told.
                     comm::deadline const until = world.rank() == world_rank{2} ? impatience : impatience * 300;
-                    ways.exchange(all, box.sends, box.receives, {.algorithm = algorithm}).wait(until);
+                    moving.wait(until);
                 });
                 EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{30});
                 EXPECT_EQ(error.peer(), world_rank{3});
@@ -272,11 +275,12 @@ TYPED_TEST(hierarchy_on, fails_on_every_rank_and_names_no_rank_that_was_held_up_
             auto const between = [](std::size_t from, std::size_t) { return from == 4 ? std::size_t{9'000} : 10; };
             auto const all = traffic_of(world.size(), between);
             mailbox const box{world, between};
-            world.barrier().wait(patience);
+            auto const came = world.split(world.rank() == world_rank{4} ? 1 : 0, 0, patience);
             if (world.rank() != world_rank{4}) {
+                auto moving = ways.exchange(all, box.sends, box.receives, {.algorithm = algorithm});
+                came->barrier().wait(patience);
                 // All are as impatient. Ranks 0 to 2 wait for 3 and 5, which wait for 4.
-                auto const error = error_of(
-                    [&] { ways.exchange(all, box.sends, box.receives, {.algorithm = algorithm}).wait(impatience); });
+                auto const error = error_of([&] { moving.wait(impatience); });
                 EXPECT_EQ(error.peer().value_or(world_rank{4}), world_rank{4}) << error.what();
                 EXPECT_FALSE(error.can_go_on());
             }
