@@ -311,6 +311,19 @@ TEST(mpi_pieces, name_the_message_that_does_not_match) {
 /// Large enough that no message can be on its way as a whole.
 std::size_t megabytes(std::size_t, std::size_t) { return 4'000'000; }
 
+/// Begins an exchange of two processes, on process 0 when process 1 has. So that one has come, and could not find the
+/// other one there: before it looks again, it neither sends nor takes what is large.
+comm::pending begin_second(mailbox const& box, comm::communicator& world, MPI_Comm pair) {
+    int token = 0;
+    if (world.rank() == world_rank{0}) {
+        MPI_Recv(&token, 1, MPI_INT, 1, 0, pair, MPI_STATUS_IGNORE);
+        return box.exchange(world);
+    }
+    auto begun = box.exchange(world);
+    MPI_Send(&token, 1, MPI_INT, 0, 0, pair);
+    return begun;
+}
+
 TEST(mpi_peer, that_has_come_but_stalls_is_named_and_told) {
     if (processes() < 2) {
         GTEST_SKIP() << "the ranks of one process work for each other";
@@ -321,7 +334,7 @@ TEST(mpi_peer, that_has_come_but_stalls_is_named_and_told) {
     }
     auto const world = comm::make_mpi(pair.get(), {.meet_neighbours = false});
     auto box = std::make_unique<mailbox>(*world, megabytes);
-    auto exchange = box->exchange(*world);
+    auto exchange = begin_second(*box, *world, pair.get());
     int token = 0;
     if (world->rank() == world_rank{0}) {
         auto const error = error_of([&] { exchange.wait(impatience); });
@@ -351,7 +364,7 @@ TEST(mpi_peer, that_stalls_while_its_memory_is_read_is_named_and_told) {
     }
     auto const world = comm::make_mpi(pair.get());
     auto box = std::make_unique<mailbox>(*world, megabytes);
-    auto exchange = box->exchange(*world);
+    auto exchange = begin_second(*box, *world, pair.get());
     int token = 0;
     if (world->rank() == world_rank{0}) {
         // All that it receives comes. But rank 1 has not taken what it is sent, so the exchange is not complete.
@@ -382,7 +395,7 @@ TEST(mpi_peer, that_takes_nothing_is_named) {
     auto const world = comm::make_mpi(pair.get(), {.meet_neighbours = mpi_neighbours_meet});
     auto const from_0 = [](std::size_t from, std::size_t) { return from == 0 ? std::size_t{4'000'000} : 0; };
     mailbox box{*world, from_0};
-    auto exchange = box.exchange(*world);
+    auto exchange = begin_second(box, *world, pair.get());
     int token = 0;
     if (world->rank() == world_rank{0}) {
         auto const error = error_of([&] { exchange.wait(impatience); });
