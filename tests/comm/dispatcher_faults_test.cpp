@@ -147,6 +147,8 @@ TYPED_TEST(dispatcher_fault_on, ends_the_step_in_use_when_the_next_one_fails) {
         meeting_communicator meeting{world, *others};
         comm::dispatcher dispatch{meeting, one.phases, patience, one.options};
         auto step = one.prepare(dispatch).wait(patience);
+        // It is there on all ranks before the next one fails.
+        world.barrier().wait(patience);
         if (!one.is_odd()) {
             auto next = one.prepare(dispatch);
             auto const until = world.rank() == world_rank{0} ? comm::deadline{impatience} : comm::deadline{patience};
