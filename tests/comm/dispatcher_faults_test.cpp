@@ -22,6 +22,7 @@
 #include <evenkeel/comm/dispatcher.hpp>
 
 #include "tests/support/dispatched.hpp"
+#include "tests/support/passing_communicator.hpp"
 
 namespace evenkeel::test::dispatcher_faults_test {
 namespace {
@@ -36,35 +37,26 @@ constexpr world_rank odd{1};
 
 /// Passes everything on. Whoever has begun to gather over what is split from it meets `others` before it goes on: then
 /// these have come, wherever their dispatchers run. Both outlive it.
-class meeting_communicator final : public comm::communicator {
+class meeting_communicator final : public passing_communicator {
   public:
     meeting_communicator(comm::communicator& inner, comm::communicator& others)
-        : communicator{inner.rank(), inner.topology()}, inner_{inner}, others_{others} {}
+        : passing_communicator{inner}, others_{others} {}
 
   private:
     meeting_communicator(std::unique_ptr<communicator> inner, comm::communicator& others)
-        : communicator{inner->rank(), inner->topology()}, owned_{std::move(inner)}, inner_{*owned_}, others_{others} {}
+        : passing_communicator{std::move(inner)}, others_{others} {}
 
     comm::pending do_all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,
                                 std::span<std::byte> all, comm::stream on) override {
-        auto begun = inner_.all_gather(mine, counts, all, on);
+        auto begun = passing_communicator::do_all_gather(mine, counts, all, on);
         others_.barrier().wait(patience);
         return begun;
     }
-    comm::pending do_barrier(comm::stream on) override { return inner_.barrier(on); }
-    comm::pending do_exchange(std::span<comm::outgoing const> sends, std::span<comm::incoming const> receives,
-                              comm::stream on, comm::statement const& mine) override {
-        return inner_.exchange(sends, receives, on, mine);
-    }
     std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, comm::deadline until) override {
-        return std::unique_ptr<communicator>{new meeting_communicator{inner_.split(color, key, until), others_}};
-    }
-    void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept override {
-        inner_.abort(reason, culprit);
+        auto part = passing_communicator::do_split(color, key, until);
+        return std::unique_ptr<communicator>{new meeting_communicator{std::move(part), others_}};
     }
 
-    std::unique_ptr<communicator> owned_;
-    comm::communicator& inner_;
     comm::communicator& others_;
 };
 

@@ -4,10 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,6 +16,7 @@
 
 #include "tests/support/delaying_communicator.hpp"
 #include "tests/support/dispatched.hpp"
+#include "tests/support/passing_communicator.hpp"
 #include "tests/support/steps.hpp"
 
 namespace evenkeel::test::dispatcher_test {
@@ -30,7 +29,7 @@ TYPED_TEST_SUITE(dispatcher_on, backends, backend_name);
 using omni_counts = std::vector<std::size_t>;
 
 /// Passes everything on, and sees every message of the ranks that are split from it.
-class watched_communicator final : public comm::communicator {
+class watched_communicator final : public passing_communicator {
   public:
     struct seen {
         std::size_t gathers = 0;
@@ -41,18 +40,17 @@ class watched_communicator final : public comm::communicator {
     };
 
     watched_communicator(comm::communicator& inner, seen& all)
-        : communicator{inner.rank(), inner.topology()}, inner_{inner}, all_{all} {}
+        : passing_communicator{inner}, all_{all} {}
 
   private:
     watched_communicator(std::unique_ptr<communicator> inner, seen& all)
-        : communicator{inner->rank(), inner->topology()}, owned_{std::move(inner)}, inner_{*owned_}, all_{all} {}
+        : passing_communicator{std::move(inner)}, all_{all} {}
 
     comm::pending do_all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,
                                 std::span<std::byte> all, comm::stream on) override {
         ++all_.gathers;
-        return inner_.all_gather(mine, counts, all, on);
+        return passing_communicator::do_all_gather(mine, counts, all, on);
     }
-    comm::pending do_barrier(comm::stream on) override { return inner_.barrier(on); }
     comm::pending do_exchange(std::span<comm::outgoing const> sends, std::span<comm::incoming const> receives,
                               comm::stream on, comm::statement const& mine) override {
         all_.messages_sent.push_back(sends.size());
@@ -65,17 +63,13 @@ class watched_communicator final : public comm::communicator {
         for (auto const& message : receives) {
             all_.bytes_received += message.bytes.size();
         }
-        return inner_.exchange(sends, receives, on, mine);
+        return passing_communicator::do_exchange(sends, receives, on, mine);
     }
     std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, comm::deadline until) override {
-        return std::unique_ptr<communicator>{new watched_communicator{inner_.split(color, key, until), all_}};
-    }
-    void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept override {
-        inner_.abort(reason, culprit);
+        auto part = passing_communicator::do_split(color, key, until);
+        return std::unique_ptr<communicator>{new watched_communicator{std::move(part), all_}};
     }
 
-    std::unique_ptr<communicator> owned_;
-    comm::communicator& inner_;
     seen& all_;
 };
 

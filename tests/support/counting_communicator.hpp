@@ -4,20 +4,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include <evenkeel/comm/communicator.hpp>
 
+#include "tests/support/passing_communicator.hpp"
+
 namespace evenkeel::test {
 
 /// Passes everything on to another communicator and keeps a record of the messages that it was given.
-class counting_communicator final : public comm::communicator {
+class counting_communicator final : public passing_communicator {
   public:
-    explicit counting_communicator(comm::communicator& inner)
-        : communicator{inner.rank(), inner.topology()}, inner_{inner} {}
+    explicit counting_communicator(comm::communicator& inner) : passing_communicator{inner} {}
 
     struct record {
         world_rank peer{};
@@ -34,12 +33,12 @@ class counting_communicator final : public comm::communicator {
     comm::pending do_all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,
                                 std::span<std::byte> all, comm::stream on) override {
         ++others;
-        return inner_.all_gather(mine, counts, all, on);
+        return passing_communicator::do_all_gather(mine, counts, all, on);
     }
 
     comm::pending do_barrier(comm::stream on) override {
         ++others;
-        return inner_.barrier(on);
+        return passing_communicator::do_barrier(on);
     }
 
     comm::pending do_exchange(std::span<comm::outgoing const> sends, std::span<comm::incoming const> receives,
@@ -51,19 +50,13 @@ class counting_communicator final : public comm::communicator {
         for (auto const& message : receives) {
             received.push_back({message.peer, message.bytes.size()});
         }
-        return inner_.exchange(sends, receives, on, mine);
+        return passing_communicator::do_exchange(sends, receives, on, mine);
     }
 
     std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, comm::deadline until) override {
         ++others;
-        return inner_.split(color, key, until);
+        return passing_communicator::do_split(color, key, until);
     }
-
-    void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept override {
-        inner_.abort(reason, culprit);
-    }
-
-    comm::communicator& inner_;
 };
 
 }  // namespace evenkeel::test

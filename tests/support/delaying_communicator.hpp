@@ -5,32 +5,27 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <thread>
 #include <utility>
 
 #include <evenkeel/comm/communicator.hpp>
 
 #include "tests/support/batches.hpp"
+#include "tests/support/passing_communicator.hpp"
 
 namespace evenkeel::test {
 
 /// Passes everything on to another communicator, each time after a while that the seed knows. So do all that are split
 /// from it.
-class delaying_communicator final : public comm::communicator {
+class delaying_communicator final : public passing_communicator {
   public:
     delaying_communicator(comm::communicator& inner, std::uint64_t seed, std::uint64_t longest_us)
-        : communicator{inner.rank(), inner.topology()}, inner_{inner}, random_{seed}, longest_us_{longest_us} {}
+        : passing_communicator{inner}, random_{seed}, longest_us_{longest_us} {}
 
   private:
     delaying_communicator(std::unique_ptr<communicator> inner, std::uint64_t seed, std::uint64_t longest_us)
-        : communicator{inner->rank(), inner->topology()},
-          owned_{std::move(inner)},
-          inner_{*owned_},
-          random_{seed},
-          longest_us_{longest_us} {}
+        : passing_communicator{std::move(inner)}, random_{seed}, longest_us_{longest_us} {}
 
     void delay() {
         // Most operations go on at once, as they would.
@@ -42,33 +37,27 @@ class delaying_communicator final : public comm::communicator {
     comm::pending do_all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,
                                 std::span<std::byte> all, comm::stream on) override {
         delay();
-        return inner_.all_gather(mine, counts, all, on);
+        return passing_communicator::do_all_gather(mine, counts, all, on);
     }
 
     comm::pending do_barrier(comm::stream on) override {
         delay();
-        return inner_.barrier(on);
+        return passing_communicator::do_barrier(on);
     }
 
     comm::pending do_exchange(std::span<comm::outgoing const> sends, std::span<comm::incoming const> receives,
                               comm::stream on, comm::statement const& mine) override {
         delay();
-        return inner_.exchange(sends, receives, on, mine);
+        return passing_communicator::do_exchange(sends, receives, on, mine);
     }
 
     std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, comm::deadline until) override {
         delay();
-        auto made = inner_.split(color, key, until);
+        auto made = passing_communicator::do_split(color, key, until);
         return std::unique_ptr<communicator>{
             new delaying_communicator{std::move(made), random_.up_to(1U << 30U), longest_us_}};
     }
 
-    void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept override {
-        inner_.abort(reason, culprit);
-    }
-
-    std::unique_ptr<communicator> owned_;
-    comm::communicator& inner_;
     seeded random_;
     std::uint64_t longest_us_;
 };
