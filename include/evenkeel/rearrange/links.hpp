@@ -32,8 +32,9 @@ struct link_costs {
     std::uint64_t between_ns_per_hop = 0;
     /// How many network cards the ranks of a node share, each every so many ranks; 0: each rank has its own.
     std::size_t cards_per_node = 0;
-    /// By how much longer the bytes take in a hop in which a rank exchanges with several ranks of another node at once:
-    /// their streams share a link less evenly than one stream per rank, and the last of them decides.
+    /// By how much longer the bytes take in a hop in which a rank exchanges with more ranks elsewhere than there are
+    /// other nodes, and so with several of one: their streams share a link less evenly than one stream per rank, and
+    /// the last of them decides.
     std::uint64_t crowding_percent = 0;
 
     friend bool operator==(link_costs const&, link_costs const&) = default;

@@ -119,9 +119,9 @@ inline void read_homes(layout const& home, topology const& topology, std::vector
 /// helps.
 ///
 /// The busiest rank ends at no more than (1 + tolerance) times the larger of the lower bound and what `balance`
-/// reaches, whatever the batch: if staying at home does not get there, the plan is made from scratch, and
-/// `from_scratch` says so. Samples that are balanced already do not move, nor do those that cost nothing. The plan
-/// depends on the arguments alone, ties broken by position.
+/// reaches with its own default effort, whatever the batch: if staying at home does not get there, the plan is made
+/// from scratch, and `from_scratch` says so. Samples that are balanced already do not move, nor do those that cost
+/// nothing. The plan depends on the arguments alone, ties broken by position.
 ///
 /// @param samples   The batch. Read once; indexed by `item_id` in the plan.
 /// @param home      Where each sample is before anything moves.
