@@ -122,6 +122,12 @@ TYPED_TEST(dispatcher_memory_on, allocates_nothing_either_where_lengths_fill_mor
     });
 }
 
+TYPED_TEST(dispatcher_memory_on, allocates_nothing_either_where_eight_ranks_share_processes) {
+    this->run(8, [](comm::communicator& world) {
+        expect_nothing_from(2, count(world, std::vector(7, omni_samples(1, {6, 0, 9, 3, 7, 12, 0, 5})), {}));
+    });
+}
+
 TEST(dispatcher_memory, takes_nothing_more_for_steps_whose_like_it_has_seen) {
     on_threads([](comm::communicator& world) {
         std::vector<step_samples> steps;
