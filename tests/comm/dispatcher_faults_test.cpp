@@ -370,6 +370,48 @@ TYPED_TEST(dispatcher_fault_on, waits_no_longer_than_it_was_told_for_a_callback_
     });
 }
 
+TYPED_TEST(dispatcher_fault_on, names_the_rank_whose_callback_stalls) {
+    this->run(3, [](comm::communicator& world) {
+        for (bool const in_planning : {true, false}) {
+            attempt one{world};
+            std::atomic<bool> called = false;
+            std::atomic<bool> over = false;
+            auto const callback = [&] {
+                for (called = true; one.is_odd() && !over;) {
+                    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+                }
+            };
+            std::vector<std::byte> room(1 << 16);
+            if (in_planning) {
+                one.options.plan.planned = [&](std::size_t) { callback(); };
+            } else {
+                one.options.allocate = [&](std::size_t, std::size_t bytes) {
+                    callback();
+                    return std::span{room}.first(bytes);
+                };
+            }
+            auto dispatch = one.dispatcher();
+            {
+                auto next = one.prepare(dispatch);
+                for (comm::deadline const end = patience; !called && !end.passed();) {
+                    std::this_thread::yield();
+                }
+                world.barrier().wait(patience);
+                if (!one.is_odd()) {
+                    auto const until =
+                        world.rank() == world_rank{0} ? comm::deadline{impatience} : comm::deadline{patience};
+                    auto const error = error_of([&] { return next.wait(until); });
+                    EXPECT_EQ(error.peer(), odd) << error.what();
+                }
+                world.barrier().wait(patience);
+            }
+            EXPECT_FALSE(dispatch.usable());
+            over = true;
+        }
+        world.barrier().wait(patience);
+    });
+}
+
 TYPED_TEST(dispatcher_fault_on, refuses_samples_that_do_not_belong_together) {
     this->run(1, [](comm::communicator& world) {
         std::vector<phase> const phases{{.name = "vision", .group = flat_group({1})},
