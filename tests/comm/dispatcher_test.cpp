@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -250,6 +251,27 @@ TYPED_TEST(dispatcher_on, gathers_over_and_fills_what_the_caller_gives) {
         }
         EXPECT_GE(gathered, 1U);
         EXPECT_EQ(logged, std::vector<std::uint64_t>{41});
+    });
+}
+
+TYPED_TEST(dispatcher_on, has_the_step_still_when_the_callers_log_throws) {
+    this->run(2, [](comm::communicator& world) {
+        dispatched here{omni_samples(5, {4, 1}), omni_phases({2}), world.rank()};
+        bool full = world.rank() == world_rank{1};
+        comm::dispatcher_options const options{.log = [&](comm::step_statistics const&) {
+            if (std::exchange(full, false)) {
+                throw std::invalid_argument{"disk full"};
+            }
+        }};
+        comm::dispatcher dispatch{world, omni_phases({2}), patience, options};
+        auto next = dispatch.prepare(here.samples(), here.fields());
+        if (full) {
+            EXPECT_EQ(refusal_of([&] { return next.wait(patience); }), "disk full");
+            EXPECT_TRUE(dispatch.usable());
+        }
+        auto step = next.wait(patience);
+        here.expect_arrived(step);
+        here.expect_to_move_outputs(step);
     });
 }
 

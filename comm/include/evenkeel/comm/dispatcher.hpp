@@ -46,7 +46,8 @@ struct dispatcher_options {
     /// the dispatcher's own, which only grow.
     std::function<std::span<std::byte>(std::size_t field, std::size_t bytes)> allocate = {};
 
-    /// Is told about every step that `wait` returns.
+    /// Is told about every step that `wait` returns. What it throws is nothing to the other ranks: the step is there,
+    /// and can be waited for again.
     std::function<void(step_statistics const&)> log = {};
 };
 
