@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -20,15 +21,25 @@ namespace detail {
 template <class Type, class... Types>
 concept one_of = (std::same_as<Type, Types> || ...);
 
+template <class Type>
+concept whole_number = std::integral<Type> && sizeof(Type) <= sizeof(std::uint64_t) &&
+                       !one_of<Type, bool, char, wchar_t, char8_t, char16_t, char32_t>;
+
+template <class Type>
+concept real_number = one_of<Type, float, double, long double>;
+
 }  // namespace detail
 
 /// What a sample's length may be: a whole number of up to 64 bits or a floating one; not `bool`, not a character.
 template <class Length>
-concept sample_length = detail::one_of < std::remove_cvref_t<Length>,
-float, double,
-    long double > ||
-        (std::integral<std::remove_cvref_t<Length>> && sizeof(std::remove_cvref_t<Length>) <= sizeof(std::uint64_t) &&
-         !detail::one_of<std::remove_cvref_t<Length>, bool, char, wchar_t, char8_t, char16_t, char32_t>);
+concept sample_length =
+    detail::whole_number<std::remove_cvref_t<Length>> || detail::real_number<std::remove_cvref_t<Length>>;
+
+/// What turns each element of `Samples` into a `sample_length`: a function, a function object, a pointer to a member.
+template <class Projection, class Samples>
+concept length_of =
+    std::ranges::input_range<Samples> && std::invocable<Projection&, std::ranges::range_reference_t<Samples>> &&
+    sample_length<std::invoke_result_t<Projection&, std::ranges::range_reference_t<Samples>>>;
 
 /// A length of any type as the 64-bit integer that cost models take: `round(length * resolution)`.
 ///

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <ranges>
-#include <type_traits>
 #include <utility>
 
 #include <evenkeel/core/ids.hpp>
@@ -20,12 +18,6 @@
 #include <evenkeel/solve/workspace.hpp>
 
 namespace evenkeel {
-
-/// What turns each element of `Samples` into a `sample_length`: a function, a function object, a pointer to a member.
-template <class Projection, class Samples>
-concept length_of =
-    std::ranges::input_range<Samples> && std::invocable<Projection&, std::ranges::range_reference_t<Samples>> &&
-    sample_length<std::invoke_result_t<Projection&, std::ranges::range_reference_t<Samples>>>;
 
 /// Splits a batch over ranks so that the costliest rank costs as little as possible.
 ///
