@@ -1,31 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <ranges>
-#include <span>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <evenkeel/core/errors.hpp>
-#include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/length.hpp>
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/cost/cost_model.hpp>
-#include <evenkeel/solve/balance.hpp>
-#include <evenkeel/solve/detail/arguments.hpp>
 #include <evenkeel/solve/detail/rebalance.hpp>
 #include <evenkeel/solve/detail/rebalance_wishes.hpp>
+#include <evenkeel/solve/detail/stay_arguments.hpp>
 #include <evenkeel/solve/rebalanced.hpp>
 
 namespace evenkeel {
@@ -46,60 +37,6 @@ class rebalance_workspace {
     detail::stay_room room_;
     detail::wish_stay_room wishes_;
 };
-
-namespace detail {
-
-/// Refuses arguments that do not belong together.
-inline void require_arguments(std::size_t samples, layout const& home, topology const& topology,
-                              rebalance_options const& options) {
-    auto const one_each = [&](std::string_view argument, std::size_t size) {
-        if (size != samples) {
-            throw_invalid("rebalance", argument, size, "one for each of " + std::to_string(samples) + " samples");
-        }
-    };
-    require_counts("rebalance", samples, {topology.size().value});
-    one_each("home.size()", home.size());
-    if (home.ranks != topology.size()) {
-        throw_invalid("rebalance", "topology.size()", topology.size().value,
-                      "the world of `home`, " + std::to_string(home.ranks.value) + " ranks");
-    }
-    if (topology.nodes() > topology.size().value) {
-        throw_invalid("rebalance", "topology.nodes()", topology.nodes(),
-                      "at most one node for each of " + std::to_string(topology.size().value) + " ranks");
-    }
-    if (!(options.tolerance >= 0)) {
-        throw_invalid("rebalance", "options.tolerance", options.tolerance, "at least 0");
-    }
-    if (!options.bytes.empty()) {
-        one_each("options.bytes.size()", options.bytes.size());
-    }
-    if (!options.classes.empty()) {
-        one_each("options.classes.size()", options.classes.size());
-    }
-}
-
-/// Writes down where each sample and each rank is, and refuses a home that does not exist.
-inline void read_homes(layout const& home, topology const& topology, std::vector<std::uint32_t>& ranks,
-                       std::vector<std::uint32_t>& nodes_of_ranks) {
-    ranks.resize(home.size());
-    std::uint32_t last = 0;
-    for (std::size_t item = 0; item < ranks.size(); ++item) {
-        ranks[item] = static_cast<std::uint32_t>(home.places[item].rank);
-        last = std::max(last, ranks[item]);
-    }
-    for (std::size_t item = 0; item < ranks.size() && last >= home.ranks.value; ++item) {
-        if (ranks[item] >= home.ranks.value) {
-            throw_invalid("rebalance", element("home.places", item) + ".rank", ranks[item],
-                          "a world rank below " + std::to_string(home.ranks.value));
-        }
-    }
-    nodes_of_ranks.resize(topology.size().value);
-    for (std::size_t rank = 0; rank < nodes_of_ranks.size(); ++rank) {
-        nodes_of_ranks[rank] = static_cast<std::uint32_t>(topology.nodes_of_ranks[rank]);
-    }
-}
-
-}  // namespace detail
 
 /// Evens a batch out by moving as little of it as possible: between nodes first of all, then inside them.
 ///
@@ -183,25 +120,13 @@ rebalanced const& rebalance(rebalance_workspace& workspace, Samples&& samples, l
         too_much = __builtin_add_overflow(total, given ? 0 : whole, &total) || too_much;
         ++position;
     }
-    detail::require_arguments(room.weights.size(), home, topology, options);
-    detail::read_homes(home, topology, room.home_ranks, room.nodes_of_ranks);
+    auto const task = detail::read_stay_task(room, home, topology, options);
     for (auto const size : options.bytes) {
         too_much = __builtin_add_overflow(total, size, &total) || too_much;
     }
     if (too_much) {
         throw std::overflow_error{"rebalance: the total of all bytes exceeds 64 bits"};
     }
-    std::span<std::uint64_t const> const bytes = given ? options.bytes : apart ? room.bytes : room.weights;
-    detail::stay_task const task{.weights = room.weights,
-                                 .bytes = bytes,
-                                 .home_ranks = room.home_ranks,
-                                 .home_nodes = {},
-                                 .classes = options.classes,
-                                 .nodes_of_ranks = room.nodes_of_ranks,
-                                 .nodes = topology.nodes(),
-                                 .tolerance = options.tolerance,
-                                 .effort = options.effort,
-                                 .bounds = options.bounds};
     if (options.wishes.any()) {
         detail::wished_stay{room, workspace.wishes(), task, options.wishes}();
     } else {

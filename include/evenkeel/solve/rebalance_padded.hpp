@@ -15,9 +15,8 @@
 #include <evenkeel/core/length.hpp>
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/cost/padded_model.hpp>
-#include <evenkeel/solve/balance.hpp>
 #include <evenkeel/solve/detail/rebalance_padded.hpp>
-#include <evenkeel/solve/rebalance.hpp>
+#include <evenkeel/solve/detail/stay_arguments.hpp>
 #include <evenkeel/solve/rebalanced.hpp>
 
 namespace evenkeel {
@@ -117,26 +116,14 @@ rebalanced const& rebalance(padded_rebalance_workspace& workspace, Samples&& sam
         room.weights.push_back(model.padded_weight(whole));
         room.bytes.push_back(whole);
     }
-    detail::require_arguments(room.weights.size(), home, topology,
-                              {.tolerance = options.tolerance, .bytes = options.bytes});
-    detail::read_homes(home, topology, room.home_ranks, room.nodes_of_ranks);
-    if (!options.bytes.empty()) {
-        room.bytes.assign(options.bytes.begin(), options.bytes.end());
-    }
+    auto const task = detail::read_stay_task(
+        room, home, topology,
+        {.tolerance = options.tolerance, .effort = options.effort, .bytes = options.bytes, .bounds = options.bounds});
     std::uint64_t total = 0;
-    for (auto const size : room.bytes) {
+    for (auto const size : task.bytes) {
         total = checked_add(total, size, "rebalance: the total of all bytes");
     }
-    detail::rebalance_padded(room, {.weights = room.weights,
-                                    .bytes = room.bytes,
-                                    .home_ranks = room.home_ranks,
-                                    .home_nodes = {},
-                                    .classes = {},
-                                    .nodes_of_ranks = room.nodes_of_ranks,
-                                    .nodes = topology.nodes(),
-                                    .tolerance = options.tolerance,
-                                    .effort = options.effort,
-                                    .bounds = options.bounds});
+    detail::rebalance_padded(room, task);
     return room.result;
 }
 
