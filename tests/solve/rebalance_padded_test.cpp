@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -13,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/core/layout.hpp>
-#include <evenkeel/core/partition.hpp>
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/cost/padded.hpp>
 #include <evenkeel/solve/balance_padded.hpp>
@@ -21,43 +19,19 @@
 
 #include "tests/support/batches.hpp"
 #include "tests/support/drawn.hpp"
+#include "tests/support/expect_sound.hpp"
+#include "tests/support/fewest_bytes.hpp"
 #include "tests/support/layouts.hpp"
-#include "tests/support/padded_oracle.hpp"
 
 namespace evenkeel::rebalance_padded_test {
 namespace {
 
 using counts = std::vector<std::size_t>;
 using sizes = std::vector<std::uint64_t>;
-using test::carried;
-using test::carried_by;
 using test::drawn;
 using test::lists;
 using test::lists_of;
 using test::refuses;
-
-std::uint64_t busiest_of(plan const& plan, sizes const& lengths) {
-    auto const loads = test::loads_of(plan, lengths, padded_cost{});
-    return *std::ranges::max_element(loads);
-}
-
-/// What everything that `rebalance` returns has to fulfil.
-void expect_sound(rebalanced const& kept, drawn const& batch, double tolerance) {
-    require_partition("rebalance", kept.plan, batch.lengths.size());
-    rank_count const ranks{batch.cluster.size().value};
-    EXPECT_EQ(kept.plan.ranks(), ranks);
-    EXPECT_EQ(kept.quality.max_load, busiest_of(kept.plan, batch.lengths));
-
-    auto const best = balance(batch.lengths, ranks, padded_cost{}).quality.max_load;
-    EXPECT_LE(kept.quality.max_load, best + static_cast<std::uint64_t>(static_cast<double>(best) * tolerance));
-    EXPECT_EQ(kept.quality.lower_bound, best);
-
-    auto const [moved, between_nodes] = carried_by(kept.plan, batch);
-    EXPECT_EQ(kept.moved, moved);
-    EXPECT_EQ(kept.between_nodes, between_nodes);
-    EXPECT_LE(kept.moved_bound, moved);
-    EXPECT_LE(kept.between_nodes_bound, between_nodes);
-}
 
 TEST(rebalance_padded, moves_only_what_has_to) {
     // Two nodes of two ranks each; each rank has drawn two samples.
@@ -212,11 +186,13 @@ TEST_P(rebalance_padded_law, is_within_the_tolerance_and_counts_its_bytes_right)
     if (GetParam() % 2 == 0) {
         batch.bytes = test::random_bytes(random, lengths.size());
     }
+    auto const optimum = balance(lengths, {ranks.value}, padded_cost{}).quality.max_load;
     static padded_rebalance_workspace space;
     for (double const tolerance : {0.0, 0.03, 0.3}) {
         auto const kept = rebalance(lengths, batch.home, batch.cluster, padded_cost{},
                                     {.tolerance = tolerance, .bytes = batch.bytes});
-        expect_sound(kept, batch, tolerance);
+        test::expect_sound(kept, batch, padded_cost{}, tolerance);
+        EXPECT_EQ(kept.quality.lower_bound, optimum);
         EXPECT_EQ(rebalance(space, lengths, batch.home, batch.cluster, padded_cost{},
                             {.tolerance = tolerance, .bytes = batch.bytes}),
                   kept);
@@ -225,39 +201,6 @@ TEST_P(rebalance_padded_law, is_within_the_tolerance_and_counts_its_bytes_right)
         EXPECT_FALSE(without.moved_bound.has_value() || without.between_nodes_bound.has_value());
         EXPECT_EQ(without.plan, kept.plan);
     }
-}
-
-/// The fewest bytes between nodes, and moved, of any plan whose busiest rank has no more than some load.
-carried fewest_carried(drawn const& batch, std::uint64_t most_load) {
-    std::size_t const ranks = batch.cluster.size().value;
-    carried best{std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<std::uint64_t>::max()};
-    std::vector<std::uint64_t> number(ranks);
-    std::vector<std::uint64_t> longest(ranks);
-    auto const place = [&](auto const& self, std::size_t item, carried so_far) -> void {
-        if (item == batch.lengths.size()) {
-            best.moved = std::min(best.moved, so_far.moved);
-            best.between_nodes = std::min(best.between_nodes, so_far.between_nodes);
-            return;
-        }
-        for (std::size_t rank = 0; rank < ranks; ++rank) {
-            auto const to = to_id<world_rank>(rank);
-            auto const from = batch.home.places[item].rank;
-            bool const present = batch.lengths[item] > 0;
-            std::uint64_t const before = longest[rank];
-            number[rank] += present ? 1 : 0;
-            longest[rank] = std::max(before, batch.lengths[item]);
-            if (number[rank] * longest[rank] <= most_load) {
-                auto const bytes = batch.bytes[item];
-                self(self, item + 1,
-                     {so_far.moved + (from == to ? 0 : bytes),
-                      so_far.between_nodes + (batch.cluster.node_of(from) == batch.cluster.node_of(to) ? 0 : bytes)});
-            }
-            number[rank] -= present ? 1 : 0;
-            longest[rank] = before;
-        }
-    };
-    place(place, 0, {});
-    return best;
 }
 
 TEST_P(rebalance_padded_law, never_claims_a_bound_that_some_plan_is_below) {
@@ -276,7 +219,7 @@ TEST_P(rebalance_padded_law, never_claims_a_bound_that_some_plan_is_below) {
     }
     auto const kept = rebalance(batch.lengths, batch.home, batch.cluster, padded_cost{},
                                 {.tolerance = GetParam() % 3 == 0 ? 0.0 : 0.2, .bytes = batch.bytes});
-    auto const fewest = fewest_carried(batch, kept.quality.max_load);
+    auto const fewest = test::fewest_bytes(batch, padded_cost{}, kept.quality.max_load);
     EXPECT_LE(kept.between_nodes_bound, fewest.between_nodes);
     EXPECT_LE(kept.moved_bound, fewest.moved);
     EXPECT_GE(kept.between_nodes, fewest.between_nodes);
@@ -290,7 +233,7 @@ TEST(rebalance_padded, moves_a_fraction_of_what_the_optimal_plan_does) {
     auto const home = home_layout(counts(64, 40));
     auto const cluster = uniform_topology({64}, {8});
     drawn const batch{lengths, home, cluster, lengths};
-    auto const anew = carried_by(balance(lengths, ranks, padded_cost{}).plan, batch);
+    auto const anew = test::carried_by(balance(lengths, ranks, padded_cost{}).plan, batch);
     auto const kept = rebalance(lengths, home, cluster, padded_cost{}, {.tolerance = 0.1});
     EXPECT_LT(kept.between_nodes, anew.between_nodes / 10);
     auto const tight = rebalance(lengths, home, cluster, padded_cost{}, {.tolerance = 0.02});

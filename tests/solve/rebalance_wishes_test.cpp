@@ -19,6 +19,8 @@
 #include <evenkeel/solve/rebalance.hpp>
 
 #include "tests/support/batches.hpp"
+#include "tests/support/drawn.hpp"
+#include "tests/support/expect_sound.hpp"
 #include "tests/support/layouts.hpp"
 #include "tests/support/wish_oracle.hpp"
 
@@ -131,45 +133,17 @@ TEST(rebalance_wishes, refuses_what_cannot_be_met_by_its_own_name) {
         testing::ThrowsMessage<std::invalid_argument>("rebalance: options.wishes.speeds[1] = 0, expected at least 1"));
 }
 
-/// What a plan with wishes moves, and the least that any plan as fast moves.
-struct movement {
-    std::uint64_t moved = std::numeric_limits<std::uint64_t>::max();
-    std::uint64_t between = std::numeric_limits<std::uint64_t>::max();
-};
-
-movement movement_of(std::span<std::size_t const> rank_of, numbers const& bytes, layout const& home,
-                     topology const& cluster) {
-    movement result{0, 0};
-    for (std::size_t item = 0; item < rank_of.size(); ++item) {
-        auto const from = home.places[item].rank;
-        auto const to = to_id<world_rank>(rank_of[item]);
-        result.moved += from == to ? 0 : bytes[item];
-        result.between += cluster.node_of(from) == cluster.node_of(to) ? 0 : bytes[item];
-    }
-    return result;
-}
-
-movement least_movement(test::wished_batch const& batch, numbers const& bytes, layout const& home,
-                        topology const& cluster, std::size_t fewest_empty, std::uint64_t time) {
+/// The least that any plan moves which meets all wishes within `time`.
+test::carried least_carried(test::wished_batch const& batch, test::drawn const& from, std::size_t fewest_empty,
+                            std::uint64_t time) {
     test::wish_check const check{batch};
-    std::vector<std::size_t> rank_of(batch.weights.size());
-    movement least;
-    auto const place = [&](auto const& self, std::size_t item) -> void {
-        if (item == rank_of.size()) {
-            if (auto const own = check.time(rank_of, fewest_empty); own && *own <= time) {
-                auto const moves = movement_of(rank_of, bytes, home, cluster);
-                least = {std::min(least.moved, moves.moved), std::min(least.between, moves.between)};
-            }
-            return;
+    constexpr auto none = std::numeric_limits<std::uint64_t>::max();
+    test::carried least{none, none};
+    test::for_each_plan(batch, [&](auto const& rank_of) {
+        if (auto const own = check.time(rank_of, fewest_empty); own && *own <= time) {
+            least = test::least_of(least, test::carried_by(rank_of, from));
         }
-        for (std::size_t rank = 0; rank < batch.ranks.value; ++rank) {
-            rank_of[item] = rank;
-            if (check.stays_together(std::span{rank_of}.first(item + 1))) {
-                self(self, item + 1);
-            }
-        }
-    };
-    place(place, 0);
+    });
     return least;
 }
 
@@ -184,17 +158,20 @@ TEST(rebalance_wishes_law, are_met_in_every_combination_and_bounds_hold) {
         }
         batch.step = 0;
         test::seeded random{seed};
-        auto const home = home_layout(test::random_counts(random, batch.weights.size(), batch.ranks.value));
-        auto const cluster = test::random_topology(random, {batch.ranks.value});
-        auto const bytes = seed % 2 == 0 ? batch.weights : test::random_bytes(random, batch.weights.size());
+        test::drawn from{.lengths = batch.weights, .home = {}, .cluster = {}, .bytes = batch.weights};
+        from.home = home_layout(test::random_counts(random, batch.weights.size(), batch.ranks.value));
+        from.cluster = test::random_topology(random, {batch.ranks.value});
+        if (seed % 2 != 0) {
+            from.bytes = test::random_bytes(random, batch.weights.size());
+        }
         auto const best = test::optimum_of(batch);
-        rebalance_options options{.effort = 256, .bytes = bytes};
+        rebalance_options options{.effort = 256, .bytes = from.bytes};
         options.wishes = batch.asked();
-        if (std::accumulate(bytes.begin(), bytes.end(), 0.0L) > 1e19L) {
+        if (std::accumulate(from.bytes.begin(), from.bytes.end(), 0.0L) > 1e19L) {
             continue;
         }
         try {
-            auto const kept = rebalance(batch.weights, home, cluster, linear_cost{}, options);
+            auto const kept = rebalance(from.lengths, from.home, from.cluster, linear_cost{}, options);
             ASSERT_NO_THROW(require_partition("test", kept.plan, batch.weights.size()));
             auto const rank_of = test::ranks_of_items(kept.plan);
             test::wish_check const check{batch};
@@ -204,14 +181,12 @@ TEST(rebalance_wishes_law, are_met_in_every_combination_and_bounds_hold) {
             EXPECT_LE(kept.quality.lower_bound, *best.time);
             // From scratch, so few samples are planned as well as can be.
             EXPECT_LE(kept.quality.max_load, *best.time + *best.time / 1000);
-            auto const moves = movement_of(rank_of, bytes, home, cluster);
-            EXPECT_EQ(kept.moved, moves.moved);
-            EXPECT_EQ(kept.between_nodes, moves.between);
-            auto const least = least_movement(batch, bytes, home, cluster, best.fewest_empty, kept.quality.max_load);
+            test::expect_right_bytes(kept, from);
+            auto const least = least_carried(batch, from, best.fewest_empty, kept.quality.max_load);
             EXPECT_LE(kept.moved_bound, least.moved);
-            EXPECT_LE(kept.between_nodes_bound, least.between);
+            EXPECT_LE(kept.between_nodes_bound, least.between_nodes);
             ++feasible;
-            fewest_bytes += moves.between == least.between ? 1U : 0U;
+            fewest_bytes += kept.between_nodes == least.between_nodes ? 1U : 0U;
         } catch (infeasible const&) {
             EXPECT_FALSE(best.time);
         }
@@ -242,9 +217,9 @@ TEST(rebalance_wishes_law, are_met_with_many_samples_and_little_moves) {
         for (std::size_t rank = 0; rank < ranks && seed % 4 == 2; ++rank) {
             batch.speeds.push_back(rank % 3 == 0 ? 9 : 10);
         }
-        auto const home = home_layout(counts(ranks, per_rank));
-        auto const cluster = uniform_topology({ranks}, {4});
-        auto const kept = rebalance(lengths, home, cluster, linear_cost{}, {.effort = 1024, .wishes = batch.asked()});
+        test::drawn const from{lengths, home_layout(counts(ranks, per_rank)), uniform_topology({ranks}, {4}), lengths};
+        auto const kept =
+            rebalance(lengths, from.home, from.cluster, linear_cost{}, {.effort = 1024, .wishes = batch.asked()});
         auto const rank_of = test::ranks_of_items(kept.plan);
         test::wish_check const check{batch};
         EXPECT_TRUE(check.stays_together(rank_of));
@@ -252,12 +227,8 @@ TEST(rebalance_wishes_law, are_met_with_many_samples_and_little_moves) {
         auto const even = balance(lengths, same, linear_cost{}, {.wishes = batch.asked()});
         auto const reached = std::max(even.quality.max_load, kept.quality.lower_bound);
         EXPECT_LE(kept.quality.max_load, reached + reached / 1000);
-        auto const moves = movement_of(rank_of, lengths, home, cluster);
-        EXPECT_EQ(kept.moved, moves.moved);
-        EXPECT_EQ(kept.between_nodes, moves.between);
-        EXPECT_LE(kept.between_nodes_bound, moves.between);
-        auto const scattered = movement_of(test::ranks_of_items(even.plan), lengths, home, cluster);
-        EXPECT_LT(2 * moves.between, scattered.between);
+        test::expect_right_bytes(kept, from);
+        EXPECT_LT(2 * kept.between_nodes, test::carried_by(even.plan, from).between_nodes);
     }
 }
 

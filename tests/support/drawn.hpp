@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -48,18 +50,25 @@ struct carried {
     std::uint64_t between_nodes = 0;
 };
 
-[[nodiscard]] inline carried carried_by(plan const& plan, drawn const& batch) {
+/// The less of either, which need not be the same plan's.
+[[nodiscard]] inline carried least_of(carried const& a, carried const& b) {
+    return {std::min(a.moved, b.moved), std::min(a.between_nodes, b.between_nodes)};
+}
+
+/// What a plan moves that gives each item to one of these ranks.
+[[nodiscard]] inline carried carried_by(std::span<std::size_t const> rank_of, drawn const& batch) {
     carried result;
-    for (std::size_t rank = 0; rank < plan.ranks().value; ++rank) {
-        for (auto const item : plan[to_id<rank_id>(rank)]) {
-            auto const from = batch.home[item].rank;
-            auto const to = to_id<world_rank>(rank);
-            auto const bytes = batch.bytes[to_index(item)];
-            result.moved += from == to ? 0 : bytes;
-            result.between_nodes += batch.cluster.node_of(from) == batch.cluster.node_of(to) ? 0 : bytes;
-        }
+    for (std::size_t item = 0; item < rank_of.size(); ++item) {
+        auto const from = batch.home.places[item].rank;
+        auto const to = to_id<world_rank>(rank_of[item]);
+        result.moved += from == to ? 0 : batch.bytes[item];
+        result.between_nodes += batch.cluster.node_of(from) == batch.cluster.node_of(to) ? 0 : batch.bytes[item];
     }
     return result;
+}
+
+[[nodiscard]] inline carried carried_by(plan const& plan, drawn const& batch) {
+    return carried_by(ranks_of_items(plan), batch);
 }
 
 }  // namespace evenkeel::test

@@ -1,50 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
-#include <evenkeel/core/layout.hpp>
-#include <evenkeel/core/topology.hpp>
+#include <evenkeel/core/ids.hpp>
+#include <evenkeel/cost/load_of.hpp>
+
+#include "tests/support/drawn.hpp"
 
 namespace evenkeel::test {
 
 /// The fewest bytes that any plan moves, and that any plan moves between nodes, if no rank may have more than some
-/// load.
-struct fewest {
-    std::uint64_t moved = std::numeric_limits<std::uint64_t>::max();
-    std::uint64_t between_nodes = std::numeric_limits<std::uint64_t>::max();
-};
-
-/// By trying every placement: for seven items or so on four ranks.
-[[nodiscard]] inline fewest fewest_bytes(std::span<std::uint64_t const> weights, std::span<std::uint64_t const> bytes,
-                                         layout const& home, topology const& topology, std::uint64_t most_load) {
-    fewest best;
-    std::vector<std::uint64_t> loads(topology.size().value);
-    auto const place = [&](auto const& self, std::size_t item, std::uint64_t moved, std::uint64_t between) -> void {
-        if (item == weights.size()) {
-            best.moved = std::min(best.moved, moved);
-            best.between_nodes = std::min(best.between_nodes, between);
+/// load: by trying every placement, of seven items or so on four ranks.
+template <class Model>
+[[nodiscard]] carried fewest_bytes(drawn const& batch, Model const& model, std::uint64_t most_load) {
+    constexpr auto none = std::numeric_limits<std::uint64_t>::max();
+    carried fewest{none, none};
+    std::vector<std::size_t> rank_of(batch.lengths.size());
+    std::vector<std::vector<std::uint64_t>> on_ranks(batch.cluster.size().value);
+    auto const place = [&](auto const& self, std::size_t item) -> void {
+        if (item == rank_of.size()) {
+            fewest = least_of(fewest, carried_by(rank_of, batch));
             return;
         }
-        for (std::size_t rank = 0; rank < loads.size(); ++rank) {
-            if (loads[rank] + weights[item] > most_load) {
-                continue;
+        for (std::size_t rank = 0; rank < on_ranks.size(); ++rank) {
+            rank_of[item] = rank;
+            on_ranks[rank].push_back(batch.lengths[item]);
+            if (load_of(on_ranks[rank], model) <= most_load) {
+                self(self, item + 1);
             }
-            world_rank const to = to_id<world_rank>(rank);
-            world_rank const from = home.places[item].rank;
-            loads[rank] += weights[item];
-            self(self, item + 1, moved + (to == from ? 0 : bytes[item]),
-                 between + (topology.node_of(to) == topology.node_of(from) ? 0 : bytes[item]));
-            loads[rank] -= weights[item];
+            on_ranks[rank].pop_back();
         }
     };
-    place(place, 0, 0, 0);
-    return best;
+    place(place, 0);
+    return fewest;
 }
 
 }  // namespace evenkeel::test

@@ -46,6 +46,17 @@ template <class Ids>
     return result;
 }
 
+/// The rank of each item of a plan.
+[[nodiscard]] inline std::vector<std::size_t> ranks_of_items(plan const& plan) {
+    std::vector<std::size_t> result(plan.items.size());
+    for (std::size_t rank = 0; rank < plan.ranks().value; ++rank) {
+        for (auto const item : plan[to_id<rank_id>(rank)]) {
+            result[to_index(item)] = rank;
+        }
+    }
+    return result;
+}
+
 /// The numbers from 0 to `count` - 1 in a random order.
 [[nodiscard]] inline std::vector<std::uint32_t> shuffled(seeded& random, std::size_t count) {
     std::vector<std::uint32_t> result(count);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
@@ -173,45 +174,40 @@ struct wish_optimum {
     std::size_t fewest_empty = 0;       ///< ranks without an item that weighs something, whatever else is wished
 };
 
-/// The best plan by trying all: for ten items or so.
-[[nodiscard]] inline wish_optimum optimum_of(wished_batch const& batch) {
+/// Hands to `visit` the rank of each item in every plan that keeps together what must be: for ten items or so.
+template <class Visit>
+void for_each_plan(wished_batch const& batch, Visit visit) {
     wish_check const check{batch};
     std::vector<std::size_t> rank_of(batch.weights.size());
-    auto const for_each = [&](auto visit) {
-        auto const place = [&](auto const& self, std::size_t item) -> void {
-            if (item == rank_of.size()) {
-                visit();
-                return;
+    auto const place = [&](auto const& self, std::size_t item) -> void {
+        if (item == rank_of.size()) {
+            visit(std::as_const(rank_of));
+            return;
+        }
+        for (std::size_t rank = 0; rank < batch.ranks.value; ++rank) {
+            rank_of[item] = rank;
+            if (check.stays_together(std::span{rank_of}.first(item + 1))) {
+                self(self, item + 1);
             }
-            for (std::size_t rank = 0; rank < batch.ranks.value; ++rank) {
-                rank_of[item] = rank;
-                if (check.stays_together(std::span{rank_of}.first(item + 1))) {
-                    self(self, item + 1);
-                }
-            }
-        };
-        place(place, 0);
+        }
     };
+    place(place, 0);
+}
+
+/// The best plan by trying all.
+[[nodiscard]] inline wish_optimum optimum_of(wished_batch const& batch) {
+    wish_check const check{batch};
     wish_optimum result{.time = std::nullopt, .fewest_empty = batch.ranks.value};
     if (batch.no_empty_rank) {
-        for_each([&] { result.fewest_empty = std::min(result.fewest_empty, check.empty_ranks(rank_of)); });
+        for_each_plan(batch, [&](auto const& rank_of) {
+            result.fewest_empty = std::min(result.fewest_empty, check.empty_ranks(rank_of));
+        });
     }
-    for_each([&] {
+    for_each_plan(batch, [&](auto const& rank_of) {
         if (auto const time = check.time(rank_of, result.fewest_empty)) {
             result.time = std::min(result.time.value_or(*time), *time);
         }
     });
-    return result;
-}
-
-/// The rank of each item of a plan.
-[[nodiscard]] inline std::vector<std::size_t> ranks_of_items(plan const& plan) {
-    std::vector<std::size_t> result(plan.items.size());
-    for (std::size_t rank = 0; rank < plan.ranks().value; ++rank) {
-        for (auto const item : plan[to_id<rank_id>(rank)]) {
-            result[to_index(item)] = rank;
-        }
-    }
     return result;
 }
 
