@@ -24,12 +24,16 @@ struct byte_shares {
         }
     }
 
-    /// All but `over_bound`.
-    void show(benchmark::State& state) const {
+    void show_between_nodes(benchmark::State& state) const {
         state.counters["inter_node"] = inter_node / seeds;
         state.counters["inter_node_bound"] = inter_node_bound / seeds;
-        state.counters["moved"] = moved / seeds;
         state.counters["gap"] = gap;
+    }
+
+    /// All but `over_bound`.
+    void show(benchmark::State& state) const {
+        show_between_nodes(state);
+        state.counters["moved"] = moved / seeds;
     }
 
     double seeds = 0;

@@ -17,6 +17,7 @@
 #include <evenkeel/solve/lower_bound.hpp>
 #include <evenkeel/solve/settle.hpp>
 
+#include "byte_shares.hpp"
 #include "measure.hpp"
 
 namespace evenkeel::bench {
@@ -146,37 +147,23 @@ class nodes_bench {
 
 void run_each_node(benchmark::State& state, batches const& of) {
     auto const task = std::make_unique<nodes_bench>(of);
-    double seeds = 0;
-    double inter_node = 0;
-    double inter_node_bound = 0;
-    double gap = 0;
-    double over_bound = 1;
+    byte_shares found;
     double flows_us = 0;
     measure_seeds(
         state, std::max(fewest_keys, of.shape.samples()), [&](std::size_t seed) { task->draw(seed); },
         [&] { task->settle_one(); },
         [&] {
             auto const lengths = task->lengths();
-            double const all = static_cast<double>(
-                std::max<std::uint64_t>(1, std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0})));
+            auto const total = std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0});
             auto const busiest = task->busiest();
             auto const bound = lower_bound(lengths, {of.shape.ranks});
-            auto const fewest = task->fewest_moved(busiest);
-            seeds += 1;
-            inter_node += static_cast<double>(task->moved) / all;
-            inter_node_bound += static_cast<double>(fewest) / all;
-            gap = std::max(
-                gap, static_cast<double>(busiest - bound) / static_cast<double>(std::max<std::uint64_t>(1, bound)));
-            if (task->moved > 0) {
-                over_bound = std::max(over_bound, static_cast<double>(task->moved) /
-                                                      static_cast<double>(std::max<std::uint64_t>(1, fewest)));
-            }
+            double const gap =
+                static_cast<double>(busiest - bound) / static_cast<double>(std::max<std::uint64_t>(1, bound));
+            found.add(total, task->moved, task->fewest_moved(busiest), task->moved, gap);
             flows_us = std::max(flows_us, task->plan_time.count() * 1e6);
         });
-    state.counters["inter_node"] = inter_node / seeds;
-    state.counters["inter_node_bound"] = inter_node_bound / seeds;
-    state.counters["gap"] = gap;
-    state.counters["over_bound"] = over_bound;
+    found.show_between_nodes(state);  // what moves inside nodes it does not count
+    state.counters["over_bound"] = found.over_bound;
     state.counters["flows_us"] = flows_us;
 }
 
