@@ -9,6 +9,7 @@
 #include <evenkeel/solve/micro_batch_options.hpp>
 #include <evenkeel/solve/micro_batched.hpp>
 #include <evenkeel/solve/micro_batches.hpp>
+#include <evenkeel/solve/node_flows.hpp>
 #include <evenkeel/solve/options.hpp>
 #include <evenkeel/solve/rebalance.hpp>
 #include <evenkeel/solve/rebalance_padded.hpp>

@@ -34,7 +34,9 @@ struct node_exports {
 
 /// Chooses what one node gives away, so that it loses what its flows say, or as little more as possible.
 ///
-///     auto const leaving = evenkeel::settle_exports(weights, flows.from(node));
+///     // Node 0 gives 10 to node 1.
+///     std::vector<std::uint64_t> const weights{9, 3, 7, 0, 5};
+///     evenkeel::settle_exports(weights, flows.from(evenkeel::node_id{0})).items;   // 2 and 1, of 7 and 3
 ///
 /// All ranks of the node call it with the items of the node and choose the same.
 ///
@@ -117,7 +119,10 @@ class settle_workspace {
 /// exceeds the target, or what no plan of the node stays below. Where that is not found, ranks may have an 8192nd
 /// more, and so on with twice the step.
 ///
-///     auto const& rank_of = evenkeel::settle_ranks(space, weights, homes, evenkeel::rank_count{8}, flows.target);
+///     // A node of two ranks: 0 has kept items of 5 and 4, 1 one of 3, and one of 2 has arrived, whose home is none.
+///     std::vector<std::uint64_t> const weights{5, 4, 3, 2};
+///     std::vector<std::uint32_t> const homes{0, 0, 1, 2};
+///     evenkeel::settle_ranks(space, weights, homes, evenkeel::rank_count{2}, 7);   // 0, 1, 1, 0: 7 on either rank
 ///
 /// All ranks of the node call it with the same items, in the same order, and choose the same.
 ///
