@@ -11,6 +11,7 @@
 #include <evenkeel/rearrange/order.hpp>
 #include <evenkeel/rearrange/pair_traffic.hpp>
 #include <evenkeel/rearrange/passages.hpp>
+#include <evenkeel/rearrange/prediction.hpp>
 #include <evenkeel/rearrange/rearrange.hpp>
 #include <evenkeel/rearrange/rearrangement.hpp>
 #include <evenkeel/rearrange/received.hpp>
