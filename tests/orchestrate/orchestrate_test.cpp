@@ -11,6 +11,9 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/core/partition.hpp>
+#include <evenkeel/orchestrate/assembly.hpp>
+#include <evenkeel/orchestrate/bound.hpp>
+#include <evenkeel/orchestrate/loss.hpp>
 #include <evenkeel/orchestrate/orchestrate.hpp>
 #include <evenkeel/rearrange/field.hpp>
 #include <evenkeel/rearrange/order.hpp>
@@ -42,6 +45,33 @@ struct images_on_one_rank {
         {.name = "vision", .group = flat_group({4}), .bytes_in = 4704, .bytes_out = 7168, .tolerance = 0},
         {.name = "llm", .group = flat_group({4}), .bytes_in = 8, .tolerance = 0.2}};
 };
+
+TEST(orchestrate, lets_no_embedding_travel_where_text_alone_can_level_the_llm) {
+    // The example of the comments: two nodes of one rank each, an image in either sample of rank 0.
+    step_samples const samples{.counts = {2, 2},
+                               .text = {40, 10, 100, 106},
+                               .inputs = {{.units = units_of(counts{1, 1, 0, 0}), .lengths = {64, 64}}}};
+    auto const ranks = flat_group({2});
+    std::vector<phase> const phases{{.name = "vision", .group = ranks, .bytes_in = 4704, .bytes_out = 7168},
+                                    {.name = "llm", .group = ranks, .bytes_in = 8}};
+    auto const cluster = uniform_topology({2}, {1});
+    auto const step = orchestrate(samples, phases, cluster);
+
+    EXPECT_EQ(step.traffic.outputs[0].moved, 0u);
+    EXPECT_EQ(step.traffic.between_nodes, 302'224u);
+    EXPECT_EQ(bound_of(samples, phases, cluster, step).between_nodes, 301'151u);
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        EXPECT_EQ(step.phases[0].plan[rank_id{rank}].size(), 1u);
+        EXPECT_EQ(step.llm().plan[rank_id{rank}].size(), 2u);
+    }
+    auto const loss = loss_counts_of(samples, step);
+    EXPECT_EQ(loss.total, 256u);
+    EXPECT_EQ(loss.labels, (sizes{116, 140}));
+    auto const mine = assembly_of(samples, phases, step, rank_id{1});
+    EXPECT_EQ(mine.sequences.offsets, (std::vector<std::int32_t>{0, 104, 204}));
+    EXPECT_EQ(mine.outputs[0][0].start, 0);
+    EXPECT_EQ(mine.text[0].start, 64);
+}
 
 TEST(orchestrate, moves_an_image_to_a_rank_of_its_node_and_lets_the_sample_follow) {
     images_on_one_rank const drawn;

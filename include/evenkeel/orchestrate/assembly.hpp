@@ -151,9 +151,11 @@ class sequence_builder {
 
 /// How an LLM instance puts the sequences of one micro-batch together.
 ///
-///     auto const mine = evenkeel::assembly_of(samples, phases, step, rank, micro_batch);
-///     mine.sequences.offsets;        // int32 cu_seqlens
-///     mine.outputs[vision][0].start; // where the first image that arrived goes
+///     // A rank of the example of `orchestrate`, with the sample of 64 image and 40 text tokens, and that of 100.
+///     auto const mine = evenkeel::assembly_of(samples, phases, step, rank);
+///     mine.sequences.offsets;     // 0, 104, 204: int32 cu_seqlens
+///     mine.outputs[0][0].start;   // 0: the first image that has arrived goes to the front,
+///     mine.text[0].start;         // 64: and the text of its sample behind it
 ///
 /// @param samples, phases  As for `orchestrate`.
 /// @throws std::invalid_argument  names the first output whose start lies in another one or past its sequence.

@@ -47,8 +47,9 @@ namespace detail {
 
 /// Proves how far the bytes between nodes of a step can be from the least possible.
 ///
-///     auto const least = evenkeel::bound_of(samples, phases, cluster, step);
-///     step.traffic.between_nodes;   // to be compared with least.between_nodes
+///     // Of the example of `orchestrate`:
+///     step.traffic.between_nodes;                                             // 302'224
+///     evenkeel::bound_of(samples, phases, cluster, step).between_nodes;       // 301'151: no step moves less
 ///
 /// Load that a node has drawn beyond what its instances may take on has to leave it. Which samples leave, whether their
 /// LLM place goes along, and what then travels is relaxed to a choice per sample at a price per load; any prices give a

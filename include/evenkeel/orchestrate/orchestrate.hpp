@@ -24,14 +24,21 @@ namespace evenkeel {
 
 /// Plans a whole training step: every encoder and the LLM, and every movement between them.
 ///
-///     std::vector<evenkeel::phase> const phases{{.name = "vision", .group = ranks, .bytes_in = 4704, .bytes_out =
-///     7168},
-///                                               {.name = "llm", .group = ranks, .bytes_in = 8}};
-///     auto const step = evenkeel::orchestrate(samples, phases, cluster);
-///     step.phases[0].plan;                  // which units each rank encodes
-///     step.llm().plan;                      // which samples each rank runs the LLM on
-///     step.outputs(0);                      // embeddings, encoder -> LLM; the gradients go back on its inverse
-///     step.traffic.between_nodes;           // bytes of all exchanges, forward and backward
+///     // Two nodes of one rank each. Rank 0 has drawn two samples with an image each, rank 1 two of text alone.
+///     evenkeel::step_samples const samples{
+///         .counts = {2, 2},
+///         .text = {40, 10, 100, 106},
+///         .inputs = {{.units = evenkeel::units_of(std::vector<std::size_t>{1, 1, 0, 0}), .lengths = {64, 64}}}};
+///     auto const ranks = evenkeel::flat_group({2});
+///     std::vector<evenkeel::phase> const phases{
+///         {.name = "vision", .group = ranks, .bytes_in = 4704, .bytes_out = 7168},
+///         {.name = "llm", .group = ranks, .bytes_in = 8}};
+///     auto const step = evenkeel::orchestrate(samples, phases, evenkeel::uniform_topology({2}, {1}));
+///     step.phases[0].plan;             // an image for each rank
+///     step.llm().plan;                 // and for each the sample of its image, with one of text alone
+///     step.outputs(0);                 // embeddings, encoder -> LLM; the gradients go back on its inverse
+///     step.traffic.outputs[0].moved;   // 0: no embedding travels
+///     step.traffic.between_nodes;      // 302'224 bytes: an image of 64 * 4704, and 146 tokens of text
 ///
 /// A batch that is even for the LLM is uneven for the encoders, so each phase has a plan of its own (OrchMLLM, arXiv
 /// 2503.23830), and outputs travel from encoder to LLM in one movement, composed. Unlike there, plans are made to fit

@@ -32,8 +32,11 @@ struct packed_batch {
 
 /// Packs the batch of `rank`.
 ///
-///     auto const batch = evenkeel::packed(step.phases[0].plan, rank, micro_batch, samples.inputs[0].lengths);
-///     batch.offsets;   // int32 cu_seqlens of this rank's images
+///     // Rank 0 runs items 2 and 0, of 3 and 5 tokens, each padded to a multiple of 4.
+///     auto const batch = evenkeel::packed(plan, evenkeel::rank_id{0}, evenkeel::micro_batch_id{0}, lengths, 4);
+///     batch.offsets;          // 0, 3, 8
+///     batch.padded_offsets;   // 0, 4, 12
+///     batch.position_ids;     // 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7
 ///
 /// @param lengths  Tokens of every item of the plan.
 /// @param pad_to   Each sequence is padded up to a multiple of this.

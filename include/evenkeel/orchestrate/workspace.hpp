@@ -37,8 +37,8 @@ struct step_room {
 
 /// The memory that `orchestrate` works in. From the second step of the same phases and numbers of items on, it
 /// allocates nothing, unless plans are given, or made from scratch where staying home failed. Phases with fewer than 14
-/// items per rank, and steps with too little text alone to level the LLM, may need more memory than any step before, and
-/// ever more seldom do.
+/// items per rank, and steps with too little text alone to level the LLM, may need more memory than any step before;
+/// that becomes rarer with every step.
 ///
 ///     evenkeel::orchestrate_workspace space;                                          // lives as long as training
 ///     auto const& step = evenkeel::orchestrate(space, samples, phases, cluster);      // valid until the next use

@@ -89,8 +89,7 @@ inline void require_plannable(multimodal_model const& model, cluster const& clus
 ///
 /// @throws std::invalid_argument  if the model, the cluster or the batch cannot be; names submodule and member.
 /// @throws infeasible  if a submodule fits nowhere, or the cluster has too few GPUs; names the submodule, and `amount`
-///                     is how
-///                     many bytes or GPUs lack.
+///                     is how many bytes or GPUs lack.
 [[nodiscard]] inline cluster_plan plan_cluster(multimodal_model const& model, cluster const& cluster,
                                                global_batch batch, plan_options const& options = {}) {
     detail::require_plannable(model, cluster, batch);

@@ -23,11 +23,13 @@ namespace evenkeel {
 
 /// Chooses the rank that each finished batch runs on, so that as few bytes as possible leave their node.
 ///
-///     // Two nodes of one rank each. The items of rank 0 were drawn on rank 1, and the other way round.
-///     auto const close = evenkeel::relabel(plan, home, cluster, bytes);
-///     close.plan;                  // batches as before, ranks exchanged
-///     close.between_nodes;         // 0 bytes
-///     close.certificate();         // 1: proves that no choice of ranks is better
+///     // Two nodes of one rank each. Rank 0 is to run items 2 and 3, which rank 1 has drawn, and the other way round.
+///     auto const home = evenkeel::home_layout(std::vector<std::size_t>{2, 2});
+///     auto const cluster = evenkeel::uniform_topology({2}, {1});
+///     auto const close = evenkeel::relabel(plan, home, cluster, std::vector<std::uint64_t>{10, 20, 30, 40});
+///     close.plan;              // the same batches, on the other ranks
+///     close.between_nodes;     // 0 bytes, instead of 100
+///     close.certificate();     // 1: proves that no choice of ranks is better
 ///
 /// Which rank runs which batch does not change any batch, so the loads stay as they are; a plan made without regard to
 /// homes costs fewer bytes for nothing. Which batch goes to which node is an assignment problem: it is solved by an

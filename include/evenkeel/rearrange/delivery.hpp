@@ -102,8 +102,9 @@ namespace detail {
 
 /// The copies of a field that bring it from where it is to the members that need it.
 ///
+///     // Two instances of two pipeline stages: world ranks 0 and 2, 1 and 3. Each instance has one item.
 ///     auto const labels = evenkeel::deliver(home, llm, group, shape, {.stages = evenkeel::field_stages::last});
-///     labels.copies[0];   // to the leader of each last stage
+///     labels.copies[0].to();   // item 0 on world rank 2, item 1 on 3: the leaders of the last stages
 ///
 /// @param from   Where the items are.
 /// @param to     Where they belong, at the leaders of `group` (`layout_of`).

@@ -75,8 +75,11 @@ namespace detail {
 
 /// What `self` sends and receives to carry out `move`.
 ///
-///     auto const mine = evenkeel::exchange_of(move, self, bytes);
-///     mine.receives.bytes();   // allocate this much, then receive
+///     // Items of 10, 20 and 30 bytes, of which the second one goes from rank 0 to rank 1, where the third is.
+///     auto const mine = evenkeel::exchange_of(move, evenkeel::world_rank{1}, std::vector<std::uint64_t>{10, 20, 30});
+///     mine.receives.bytes();   // 20: allocate this much, then receive
+///     mine.receives.peers;     // from rank 0
+///     mine.kept;               // item 2
 ///
 /// Items without a byte are in no message; where they are is known from the layouts alone.
 ///

@@ -30,7 +30,7 @@ struct field {
 
 /// A field with the same number of bytes for every token of an item.
 ///
-///     evenkeel::field_per_token("token ids", lengths, sizeof(std::int64_t));
+///     evenkeel::field_per_token("token ids", std::vector{3, 5}, sizeof(std::int64_t)).bytes;   // 24, 40
 ///
 /// @throws std::overflow_error    if an item's bytes do not fit into 64 bits.
 /// @throws std::invalid_argument  if a length is negative or not a number.
@@ -46,6 +46,8 @@ requires sample_length<std::ranges::range_value_t<Lengths>>
 }
 
 /// A field with the same number of bytes for every item, such as a label.
+///
+///     evenkeel::field_per_item("label", 3, sizeof(std::int64_t)).bytes;   // 8, 8, 8
 [[nodiscard]] inline field field_per_item(std::string name, std::size_t items, std::uint64_t bytes_per_item) {
     return {.name = std::move(name), .bytes = std::vector<std::uint64_t>(items, bytes_per_item)};
 }

@@ -37,8 +37,8 @@ struct pair_traffic {
 
 /// What `move` sends, per pair of ranks.
 ///
-///     auto const all = evenkeel::pair_traffic_of(move, bytes);
-///     evenkeel::predict(all, cluster, evenkeel::exchange_algorithm::spread).busiest_between();
+///     // Of items of 10, 20 and 30 bytes the second one goes from rank 0 to rank 1.
+///     evenkeel::pair_traffic_of(move, bytes).pairs;   // 20 bytes, 0 -> 1
 ///
 /// @param bytes  Of each item, over all its fields (`bytes_of_items`).
 /// @throws std::invalid_argument  if there is not one size per item.

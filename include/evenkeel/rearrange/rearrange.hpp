@@ -15,7 +15,8 @@ namespace evenkeel {
 
 /// Carries out a rearrangement on values that lie in one memory: what the exchange does between ranks.
 ///
-///     auto const outputs = evenkeel::rearrange(inputs, move);
+///     // Item 1 goes from rank 0, which has items 0 and 1, to rank 1, behind item 2.
+///     evenkeel::rearrange(std::string{"abc"}, move);   // 'a', 'c', 'b'
 ///
 /// `values` are in the order of `move.from()`: rank after rank, micro-batch by micro-batch, position by position. The
 /// result is in the order of `move.to()`. Plain loaders use it to reorder a batch; tests hold the exchange against it.

@@ -14,9 +14,10 @@ namespace evenkeel {
 
 /// The bijection that takes every item from its place in one layout to its place in another.
 ///
-///     auto const to_encoder = evenkeel::rearrangement{home, layout_of(encoder_plan)};
-///     auto const to_llm = evenkeel::rearrangement{home, layout_of(llm_plan)};
-///     auto const outputs = evenkeel::compose(to_llm, evenkeel::invert(to_encoder));   // encoder -> llm, one exchange
+///     // Rank 0 has drawn items 0 and 1, rank 1 item 2. The plan gives item 0 to rank 0, items 2 and 1 to rank 1.
+///     auto const home = evenkeel::home_layout(std::vector<std::size_t>{2, 1});
+///     evenkeel::rearrangement const move{home, evenkeel::layout_of(plan)};
+///     move.to()[evenkeel::item_id{1}];   // on rank 1, at position 1
 ///
 /// The layouts may belong to groups of different size and members, in one world.
 class rearrangement {
@@ -64,7 +65,10 @@ class rearrangement {
 
 /// `first`, then `second`, as one rearrangement, so that one exchange replaces two (the order of function composition).
 ///
-///     compose(to_llm, invert(to_encoder));   // from the encoder's layout to the LLM's, past the home
+///     evenkeel::rearrangement const to_encoder{home, evenkeel::layout_of(encoder_plan)};
+///     evenkeel::rearrangement const to_llm{home, evenkeel::layout_of(llm_plan)};
+///     evenkeel::compose(to_llm, evenkeel::invert(to_encoder));   // from encoder to LLM, past the home
+///     evenkeel::compose(evenkeel::invert(move), move);           // from home to home: nothing moves
 ///
 /// @throws std::invalid_argument  names the first item that `first` does not leave where `second` takes it up.
 /// @complexity O(items)

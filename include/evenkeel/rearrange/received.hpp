@@ -16,7 +16,8 @@ namespace evenkeel {
 
 /// How many bytes each world rank receives from others: the buffers of everybody, from the plan alone.
 ///
-///     evenkeel::bytes_received(step.raw(vision), bytes);   // one number per world rank
+///     // Of items of 10, 20 and 30 bytes the second one goes from rank 0 to rank 1.
+///     evenkeel::bytes_received(move, bytes);   // 0, 20: one number per world rank
 ///
 /// @param bytes  Of each item.
 /// @throws std::invalid_argument  if there is not one size per item.

@@ -16,7 +16,10 @@ namespace evenkeel {
 
 /// How many bytes a rearrangement moves, and over which links.
 ///
-///     evenkeel::traffic_of(move, cluster, bytes).between_nodes;   // what the slow links carry
+///     // Two nodes of one rank each; of items of 10, 20 and 30 bytes the second one goes to the other rank.
+///     auto const sent = evenkeel::traffic_of(move, evenkeel::uniform_topology({2}, {1}), bytes);
+///     sent.total;           // 60
+///     sent.between_nodes;   // 20: what the slow links carry
 struct traffic {
     std::uint64_t total = 0;          ///< bytes of all items, moved or not
     std::uint64_t moved = 0;          ///< bytes that leave their rank
