@@ -23,6 +23,158 @@ struct assignment_room {
     std::vector<std::uint8_t> is_settled;  ///< by place
 };
 
+/// A run of `assign_exactly`: bidder after bidder, each by the shortest way.
+class exact_assignment {
+  public:
+    exact_assignment(gains const& gains, std::span<std::uint32_t const> offsets, assignment_room& room,
+                     auction_room& result)
+        : gains_{gains}, offsets_{offsets}, room_{room}, result_{result} {
+        std::size_t const places = offsets.size() - 1;
+        result.bidders.resize(offsets.back());
+        result.taken.assign(places, 0);
+        result.prices.resize(places);
+        for (std::size_t place = 0; place < places; ++place) {
+            result.prices[place] = offsets[place] == offsets[place + 1] ? prohibitive : 0;
+        }
+        result.won.assign(gains.bidders(), nobody);
+        room.profits.assign(gains.bidders(), 0);
+        room.distances.resize(places);
+        room.before.assign(places, nobody);
+        room.owners.resize(places);
+        room.is_settled.assign(places, 0);
+    }
+
+    void assign(std::uint32_t bidder) {
+        for (std::uint32_t entry = gains_.offsets[bidder]; entry < gains_.offsets[bidder + 1]; ++entry) {
+            room_.profits[bidder] = std::max(room_.profits[bidder], net(entry));
+        }
+        way const shortest = shortest_way(bidder);
+        raise_prices(shortest.loss);
+        room_.profits[bidder] -= shortest.loss;
+        hand_on(bidder, shortest);
+        forget();
+    }
+
+  private:
+    /// What a bidder's coming costs, who goes without then, and the last place on the way there. `nobody` goes without
+    /// where a slot was free.
+    struct way {
+        std::int64_t loss;
+        std::uint32_t loser;
+        std::uint32_t end;
+    };
+
+    [[nodiscard]] std::uint32_t size(std::uint32_t place) const { return offsets_[place + 1] - offsets_[place]; }
+
+    [[nodiscard]] std::int64_t net(std::uint32_t entry) const {
+        return static_cast<std::int64_t>(gains_.values[entry] - result_.prices[gains_.places[entry]]);
+    }
+
+    [[nodiscard]] std::size_t slot_of(std::uint32_t bidder, std::uint32_t place) const {
+        auto const first = result_.bidders.begin() + offsets_[place];
+        return static_cast<std::size_t>(std::find(first, first + size(place), bidder) - result_.bidders.begin());
+    }
+
+    [[nodiscard]] way shortest_way(std::uint32_t bidder) {
+        // Going without is a way as well: for the bidder at hand, and for whomever another displaces.
+        way best{.loss = room_.profits[bidder], .loser = bidder, .end = nobody};
+        look_around(bidder, 0);
+        while (!room_.reached.empty()) {
+            auto const nearest =
+                std::min_element(room_.reached.begin(), room_.reached.end(), [&](std::uint32_t a, std::uint32_t b) {
+                    return std::pair{room_.distances[a], a} < std::pair{room_.distances[b], b};
+                });
+            std::uint32_t const place = *nearest;
+            std::int64_t const so_far = room_.distances[place];
+            if (so_far >= best.loss) {
+                break;
+            }
+            *nearest = room_.reached.back();
+            room_.reached.pop_back();
+            room_.settled.push_back(place);
+            room_.is_settled[place] = 1;
+            if (result_.taken[place] < size(place)) {
+                return {.loss = so_far, .loser = nobody, .end = place};
+            }
+            for (std::uint32_t slot = offsets_[place]; slot < offsets_[place + 1]; ++slot) {
+                std::uint32_t const holder = result_.bidders[slot];
+                if (std::int64_t const without = so_far + room_.profits[holder]; without < best.loss) {
+                    best = {.loss = without, .loser = holder, .end = place};
+                }
+                look_around(holder, so_far);
+            }
+        }
+        return best;
+    }
+
+    /// What nobody gains from is no way: to go without costs no more.
+    void look_around(std::uint32_t from, std::int64_t so_far) {
+        for (std::uint32_t entry = gains_.offsets[from]; entry < gains_.offsets[from + 1]; ++entry) {
+            std::uint32_t const place = gains_.places[entry];
+            std::int64_t const gain = net(entry);
+            if (gain <= 0 || room_.is_settled[place] != 0) {
+                continue;
+            }
+            std::int64_t const through = so_far + (room_.profits[from] - gain);
+            if (room_.before[place] == nobody) {
+                room_.reached.push_back(place);
+            } else if (through >= room_.distances[place]) {
+                continue;
+            }
+            room_.distances[place] = through;
+            room_.before[place] = entry;
+            room_.owners[place] = from;
+        }
+    }
+
+    /// So that what every bidder has stays the best that it can have.
+    void raise_prices(std::int64_t loss) {
+        for (std::uint32_t const place : room_.settled) {
+            if (std::int64_t const rise = loss - room_.distances[place]; rise > 0) {
+                result_.prices[place] += static_cast<std::uint64_t>(rise);
+                for (std::uint32_t slot = 0; slot < result_.taken[place]; ++slot) {
+                    room_.profits[result_.bidders[offsets_[place] + slot]] -= rise;
+                }
+            }
+        }
+    }
+
+    /// Everybody on the way takes the slot by which the next one was reached, and leaves the one held so far.
+    void hand_on(std::uint32_t bidder, way const& shortest) {
+        std::uint32_t end = shortest.end;
+        std::size_t slot = 0;
+        if (shortest.loser == nobody) {
+            slot = offsets_[end] + result_.taken[end]++;
+        } else if (shortest.loser != bidder) {
+            slot = slot_of(shortest.loser, end);
+            result_.won[shortest.loser] = nobody;
+        }
+        while (shortest.loser != bidder && end != nobody) {
+            std::uint32_t const taker = room_.owners[end];
+            std::uint32_t const left = std::exchange(result_.won[taker], room_.before[end]);
+            end = left == nobody ? nobody : gains_.places[left];
+            std::size_t const next = left == nobody ? 0 : slot_of(taker, end);
+            result_.bidders[slot] = taker;
+            slot = next;
+        }
+    }
+
+    void forget() {
+        for (auto* const list : {&room_.reached, &room_.settled}) {
+            for (std::uint32_t const place : *list) {
+                room_.before[place] = nobody;
+                room_.is_settled[place] = 0;
+            }
+            list->clear();
+        }
+    }
+
+    gains const& gains_;
+    std::span<std::uint32_t const> offsets_;
+    assignment_room& room_;
+    auction_room& result_;
+};
+
 /// Like `hold_auction`, with the largest possible sum of all gains, whatever the gains are.
 ///
 /// Bidder after bidder by the shortest way to a free slot or to a bidder that loses least by going without (Edmonds and
@@ -33,120 +185,9 @@ struct assignment_room {
 /// @complexity O(bidders * (entries + places^2)) at worst; a hundredth of that as a rule
 inline void assign_exactly(gains const& gains, std::span<std::uint32_t const> offsets, assignment_room& room,
                            auction_room& result) {
-    std::size_t const places = offsets.size() - 1;
-    result.bidders.resize(offsets.back());
-    result.taken.assign(places, 0);
-    result.prices.resize(places);
-    for (std::size_t place = 0; place < places; ++place) {
-        result.prices[place] = offsets[place] == offsets[place + 1] ? prohibitive : 0;
-    }
-    result.won.assign(gains.bidders(), nobody);
-    room.profits.assign(gains.bidders(), 0);
-    room.distances.resize(places);
-    room.before.assign(places, nobody);
-    room.owners.resize(places);
-    room.is_settled.assign(places, 0);
-
-    auto const size = [&](std::uint32_t place) { return offsets[place + 1] - offsets[place]; };
-    auto const net = [&](std::uint32_t entry) {
-        return static_cast<std::int64_t>(gains.values[entry] - result.prices[gains.places[entry]]);
-    };
-    auto const slot_of = [&](std::uint32_t bidder, std::uint32_t place) {
-        auto const first = result.bidders.begin() + offsets[place];
-        return static_cast<std::size_t>(std::find(first, first + size(place), bidder) - result.bidders.begin());
-    };
-    // What nobody gains from is no way: to go without costs no more.
-    auto const look_around = [&](std::uint32_t from, std::int64_t so_far) {
-        for (std::uint32_t entry = gains.offsets[from]; entry < gains.offsets[from + 1]; ++entry) {
-            std::uint32_t const place = gains.places[entry];
-            std::int64_t const gain = net(entry);
-            if (gain <= 0 || room.is_settled[place] != 0) {
-                continue;
-            }
-            std::int64_t const through = so_far + (room.profits[from] - gain);
-            if (room.before[place] == nobody) {
-                room.reached.push_back(place);
-            } else if (through >= room.distances[place]) {
-                continue;
-            }
-            room.distances[place] = through;
-            room.before[place] = entry;
-            room.owners[place] = from;
-        }
-    };
-    auto const is_nearer = [&](std::uint32_t a, std::uint32_t b) {
-        return std::pair{room.distances[a], a} < std::pair{room.distances[b], b};
-    };
-
+    exact_assignment run{gains, offsets, room, result};
     for (std::uint32_t bidder = 0; bidder < gains.bidders(); ++bidder) {
-        for (std::uint32_t entry = gains.offsets[bidder]; entry < gains.offsets[bidder + 1]; ++entry) {
-            room.profits[bidder] = std::max(room.profits[bidder], net(entry));
-        }
-        // Going without is a way as well: for the bidder at hand, and for whomever another displaces.
-        std::int64_t shortest = room.profits[bidder];
-        std::uint32_t loser = bidder;
-        std::uint32_t end = nobody;
-        look_around(bidder, 0);
-        while (!room.reached.empty()) {
-            auto const nearest = std::min_element(room.reached.begin(), room.reached.end(), is_nearer);
-            std::uint32_t const place = *nearest;
-            std::int64_t const so_far = room.distances[place];
-            if (so_far >= shortest) {
-                break;
-            }
-            *nearest = room.reached.back();
-            room.reached.pop_back();
-            room.settled.push_back(place);
-            room.is_settled[place] = 1;
-            if (result.taken[place] < size(place)) {
-                shortest = so_far;
-                loser = nobody;
-                end = place;
-                break;
-            }
-            for (std::uint32_t slot = offsets[place]; slot < offsets[place + 1]; ++slot) {
-                std::uint32_t const holder = result.bidders[slot];
-                if (so_far + room.profits[holder] < shortest) {
-                    shortest = so_far + room.profits[holder];
-                    loser = holder;
-                    end = place;
-                }
-                look_around(holder, so_far);
-            }
-        }
-
-        for (std::uint32_t const place : room.settled) {
-            if (std::int64_t const rise = shortest - room.distances[place]; rise > 0) {
-                result.prices[place] += static_cast<std::uint64_t>(rise);
-                for (std::uint32_t slot = 0; slot < result.taken[place]; ++slot) {
-                    room.profits[result.bidders[offsets[place] + slot]] -= rise;
-                }
-            }
-        }
-        room.profits[bidder] -= shortest;
-        // Everybody on the way takes the slot by which the next one was reached, and leaves the one held so far.
-        std::size_t slot = 0;
-        if (loser == nobody) {
-            slot = offsets[end] + result.taken[end]++;
-        } else if (loser != bidder) {
-            slot = slot_of(loser, end);
-            result.won[loser] = nobody;
-        }
-        while (loser != bidder && end != nobody) {
-            std::uint32_t const taker = room.owners[end];
-            std::uint32_t const left = std::exchange(result.won[taker], room.before[end]);
-            end = left == nobody ? nobody : gains.places[left];
-            std::size_t const next = left == nobody ? 0 : slot_of(taker, end);
-            result.bidders[slot] = taker;
-            slot = next;
-        }
-        for (auto* const list : {&room.reached, &room.settled}) {
-            for (std::uint32_t const place : *list) {
-                room.before[place] = nobody;
-                room.is_settled[place] = 0;
-            }
-            list->clear();
-        }
+        run.assign(bidder);
     }
 }
 
