@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "comm/src/courier.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -8,7 +10,6 @@
 
 #include <evenkeel/comm/threads.hpp>
 
-#include "comm/src/courier.hpp"
 #include "tests/support/backends.hpp"
 
 namespace evenkeel::test::courier_test {

@@ -40,8 +40,7 @@ class watched_communicator final : public passing_communicator {
         std::uint64_t bytes_received = 0;
     };
 
-    watched_communicator(comm::communicator& inner, seen& all)
-        : passing_communicator{inner}, all_{all} {}
+    watched_communicator(comm::communicator& inner, seen& all) : passing_communicator{inner}, all_{all} {}
 
   private:
     watched_communicator(std::unique_ptr<communicator> inner, seen& all)

@@ -33,9 +33,7 @@ struct size_of_run {
 };
 struct place_of_run {
     scattered_run const* runs;
-    __host__ __device__ void* operator()(std::size_t number) const {
-        return const_cast<std::byte*>(runs[number].at);
-    }
+    __host__ __device__ void* operator()(std::size_t number) const { return const_cast<std::byte*>(runs[number].at); }
 };
 struct place_in_message {
     std::byte* dense;

@@ -242,7 +242,7 @@ class micro_batch_solver {
     slot_search search_;
     std::vector<std::uint32_t> items_;  ///< the item of each of the problem
     std::vector<std::uint32_t> bin_of_;
-    std::vector<std::uint32_t> kept_;   ///< the bins of the first plan
+    std::vector<std::uint32_t> kept_;  ///< the bins of the first plan
     std::vector<std::uint32_t> bin_of_item_;
     std::vector<std::uint32_t> rank_of_item_;
 };
