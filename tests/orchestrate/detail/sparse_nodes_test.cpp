@@ -86,6 +86,20 @@ TEST(sparse_nodes, trades_whole_samples_where_they_stay_whole) {
     EXPECT_EQ(rank_of[4] / 2, 1u);
 }
 
+TEST(sparse_nodes, offers_a_sample_to_other_nodes_if_the_first_cannot_be_even_with_it) {
+    few_items drawn{3};
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> const items{{5, 0},  {5, 0},  {5, 1}, {5, 1}, {5, 1},
+                                                                     {11, 2}, {10, 3}, {8, 4}, {8, 5}};
+    for (auto const& [weight, home] : items) {
+        drawn.task.starts.push_back(static_cast<std::uint32_t>(drawn.task.size()));
+        drawn.add(weight, home);
+    }
+    // Node 0 has to give a 5. Node 1 has room for it, but 11, 10 and 5 do not go into 13 and 13.
+    ASSERT_TRUE((*drawn.even_out)(drawn.task, drawn.view, 13, 1024, parcel_of::sample));
+    EXPECT_EQ(drawn.loads(drawn.even_out->rank_of()), (std::vector<std::uint64_t>{10, 10, 11, 10, 13, 8}));
+    EXPECT_EQ(drawn.even_out->between_nodes(), 5u);
+}
+
 TEST(sparse_nodes, gives_up_where_no_trade_of_whole_samples_helps) {
     few_items drawn{2};
     for (std::uint32_t const home : {0u, 0u, 0u, 2u, 2u}) {

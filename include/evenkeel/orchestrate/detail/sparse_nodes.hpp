@@ -146,17 +146,21 @@ class sparse_nodes {
     /// Trades with other nodes, the cheapest first, until both can be split evenly.
     bool relieve(std::uint32_t node) {
         auto const& trades = trades_(parcels_, nodes_, node, most_);
-        tries_.assign(parcels_.size(), 0);
+        tries_.assign(parcels_.size(), {});
         for (std::size_t at = 0, tried = 0; at < trades.size() && tried < most_trades; ++at) {
             auto const& one = trades[at];
-            // Not the same parcel over and over; and what is left without it is the same whoever takes it.
-            if (tries_[one.given] == (one.takes ? tries_of_parcel : 1)) {
-                continue;
+            auto& tries = one.takes ? tries_[one.given].exchanges : tries_[one.given].gifts;
+            if (tries == tries_of_parcel) {
+                continue;  // not the same parcel over and over
             }
-            ++tries_[one.given];
+            ++tries;
             ++tried;
             apply(node, one);
-            if (splitter_.split(mine_, mine_rank_of_) && splitter_.split(theirs_, theirs_rank_of_)) {
+            bool const rest_is_even = splitter_.split(mine_, mine_rank_of_);
+            if (!rest_is_even && !one.takes) {
+                tries = tries_of_parcel;  // what is left without it is the same whoever takes it
+            }
+            if (rest_is_even && splitter_.split(theirs_, theirs_rank_of_)) {
                 accept(nodes_[node], mine_, mine_rank_of_);
                 accept(nodes_[one.node], theirs_, theirs_rank_of_);
                 hand_over(one.given, nodes_[node], nodes_[one.node]);
@@ -198,6 +202,12 @@ class sparse_nodes {
     static constexpr std::size_t most_trades = 64;
     static constexpr std::uint8_t tries_of_parcel = 6;
 
+    /// How often a parcel was offered, for nothing and for another.
+    struct parcel_tries {
+        std::uint8_t gifts = 0;
+        std::uint8_t exchanges = 0;
+    };
+
     phase_task const* task_ = nullptr;
     std::size_t size_ = 0;
     std::uint64_t effort_ = 0;
@@ -208,7 +218,7 @@ class sparse_nodes {
     parcels parcels_;
     std::vector<parcel_node> nodes_;
     node_trades trades_;
-    std::vector<std::uint8_t> tries_;  ///< of each parcel, how often it was offered
+    std::vector<parcel_tries> tries_;
     std::vector<std::uint32_t> mine_;
     std::vector<std::uint32_t> theirs_;
     std::vector<std::uint32_t> mine_rank_of_;
