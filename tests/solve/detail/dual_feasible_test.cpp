@@ -36,6 +36,16 @@ TEST(dual_feasible, counts_in_steps_that_nearly_all_sizes_share) {
     EXPECT_EQ(raise({9, 9, 9, 6, 6, 1}, 2, 20, 22), 21u);
 }
 
+TEST(dual_feasible, counts_in_part_what_is_beyond_whole_steps) {
+    // 51 on two ranks are 26 each; but without the 7 a rank has 24 at most, three 8s, and with it 23, as with 8 and 8.
+    EXPECT_EQ(raise({12, 8, 8, 8, 8, 7}, 2, 26, 30), 27u);
+}
+
+TEST(dual_feasible, takes_whole_parts_of_frequent_weights_for_steps) {
+    // 27 on two ranks are 14 each; but with the 3 a rank has 11 or 15, without it 12 or 16.
+    EXPECT_EQ(raise({8, 8, 4, 4, 3}, 2, 14, 17), 15u);
+}
+
 TEST(dual_feasible, proves_nothing_above_the_best_known_load) {
     EXPECT_EQ(raise({6, 6, 6, 4, 4}, 3, 9, 9), 9u);
     EXPECT_EQ(raise({6, 6, 6, 4, 4}, 3, 10, 10), 10u);
@@ -58,8 +68,13 @@ TEST_P(dual_feasible_law, is_never_above_the_optimum) {
     std::size_t const ranks = random.between(2, 4);
     weights items(random.between(ranks, 10));
     std::uint64_t const most = random.up_to(1) == 0 ? 12 : 200;
+    // Nearly all sizes are multiples of the same, if it is not 1; sometimes costs grow with the square as well.
+    std::uint64_t const common = random.between(1, 9);
+    bool const squared = random.up_to(2) == 0;
     for (auto& item : items) {
         item = random.between(most / 6, most);
+        item = random.up_to(3) == 0 ? item : std::max(common, item / common * common);
+        item = squared ? item * 1000 + item * item : item;
     }
     std::ranges::sort(items, std::greater{});
     std::erase(items, 0U);
