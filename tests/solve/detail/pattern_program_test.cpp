@@ -61,10 +61,10 @@ TEST(pattern_program, holds_every_item_in_whole_uses_and_parts) {
     std::vector<std::uint64_t> held(of.size());
     for (std::size_t row = 0; row < of.size(); ++row) {
         std::uint64_t load = 0;
-        whole += program.whole_uses(row);
+        whole += program.mixture().whole_uses(row);
         for (std::size_t size = 0; size < of.size(); ++size) {
-            held[size] += program.whole_uses(row) * program.holds(row)[size];
-            load += program.holds(row)[size] * of[size].weight;
+            held[size] += program.mixture().whole_uses(row) * program.mixture().holds(row)[size];
+            load += program.mixture().holds(row)[size] * of[size].weight;
         }
         EXPECT_LE(load, program.capacity());
     }
@@ -83,7 +83,7 @@ TEST(pattern_program, proves_no_more_than_it_was_asked_for) {
 
 TEST(pattern_program, gives_up_where_numbers_leave_their_range) {
     sizes many;
-    for (std::uint64_t weight = 1; weight <= pattern_program::most_sizes; ++weight) {
+    for (std::uint64_t weight = 1; weight <= most_pattern_sizes; ++weight) {
         many.push_back({1000 + weight, 1'000'000});
     }
     std::ranges::reverse(many);

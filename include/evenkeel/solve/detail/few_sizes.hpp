@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <evenkeel/solve/detail/pattern_mixture.hpp>
 #include <evenkeel/solve/detail/pattern_program.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
 
@@ -27,7 +28,7 @@ class few_sizes {
         if (items >= fewest_items) {
             program_.reserve(most_load);
         }
-        sizes_.reserve(pattern_program::most_sizes);
+        sizes_.reserve(most_pattern_sizes);
     }
 
     /// Whether a batch has few sizes and there are steps enough.
@@ -44,7 +45,7 @@ class few_sizes {
         auto first = weights.begin();
         while (first != weights.end()) {
             auto const next = std::upper_bound(first, weights.end(), *first, std::greater<>{});
-            if (sizes_.size() == pattern_program::most_sizes) {
+            if (sizes_.size() == most_pattern_sizes) {
                 return false;
             }
             sizes_.push_back({*first, static_cast<std::uint64_t>(next - first)});
@@ -84,26 +85,27 @@ class few_sizes {
             end_[size] = item;
         }
         std::ranges::fill(loads, 0);
+        auto const& mixture = program_.mixture();
         std::size_t rank = 0;
         for (std::size_t row = 0; row < sizes_.size(); ++row) {
-            for (std::uint64_t use = program_.whole_uses(row); use > 0; --use) {
-                give(program_.holds(row), rank++, loads, rank_of);
+            for (std::uint64_t use = mixture.whole_uses(row); use > 0; --use) {
+                give(mixture.holds(row), rank++, loads, rank_of);
             }
         }
         std::size_t const rest = rank;
-        std::array<std::size_t, pattern_program::most_sizes> rows;
+        std::array<std::size_t, most_pattern_sizes> rows;
         for (std::size_t row = 0; row < sizes_.size(); ++row) {
             rows[row] = row;
         }
         auto const in_parts = std::span{rows}.first(sizes_.size());
         std::ranges::sort(in_parts, [&](std::size_t a, std::size_t b) {
-            auto const part_a = program_.part_of_use(a);
-            auto const part_b = program_.part_of_use(b);
+            auto const part_a = mixture.part_of_use(a);
+            auto const part_b = mixture.part_of_use(b);
             return part_a > part_b || (part_a == part_b && a < b);
         });
         for (auto const row : in_parts) {
-            if (rank < loads.size() && program_.part_of_use(row) > 0) {
-                give(program_.holds(row), rank++, loads, rank_of);
+            if (rank < loads.size() && mixture.part_of_use(row) > 0) {
+                give(mixture.holds(row), rank++, loads, rank_of);
             }
         }
         place_rest(rest, loads, rank_of);
@@ -114,7 +116,7 @@ class few_sizes {
     static constexpr std::uint64_t most_load = std::uint64_t{1} << 15;
 
     /// The items of a pattern, as far as there are some left.
-    void give(pattern_program::pattern const& holds, std::size_t rank, std::span<std::uint64_t> loads,
+    void give(size_pattern const& holds, std::size_t rank, std::span<std::uint64_t> loads,
               std::span<std::uint32_t> rank_of) {
         for (std::size_t size = 0; size < sizes_.size(); ++size) {
             for (std::uint32_t number = holds[size]; number > 0 && next_[size] < end_[size]; --number) {
@@ -139,8 +141,8 @@ class few_sizes {
     std::vector<size_count> sizes_;
     std::uint64_t most_ = 0;
     pattern_program program_;
-    std::array<std::size_t, pattern_program::most_sizes> next_{};  ///< the first item of each size that has no rank
-    std::array<std::size_t, pattern_program::most_sizes> end_{};
+    std::array<std::size_t, most_pattern_sizes> next_{};  ///< the first item of each size that has no rank
+    std::array<std::size_t, most_pattern_sizes> end_{};
 };
 
 }  // namespace evenkeel::detail

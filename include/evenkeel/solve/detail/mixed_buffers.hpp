@@ -7,6 +7,7 @@
 
 #include <evenkeel/solve/detail/mixed_complete.hpp>
 #include <evenkeel/solve/detail/mixed_exchange.hpp>
+#include <evenkeel/solve/detail/mixed_patterns.hpp>
 #include <evenkeel/solve/detail/mixed_search.hpp>
 #include <evenkeel/solve/detail/mixed_sizes.hpp>
 
@@ -32,6 +33,7 @@ struct mixed_buffers {
     std::vector<std::uint64_t> padded;  ///< weights of the whole batch
     mixed_sizes sizes;
     mixed_search searching;
+    mixed_patterns patterns;
     mixed_exchange exchanging;
     mixed_complete complete;
     std::vector<std::uint32_t> cursors;  ///< the next item of each size

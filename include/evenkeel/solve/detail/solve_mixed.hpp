@@ -10,6 +10,7 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/solve/detail/mixed_bound.hpp>
 #include <evenkeel/solve/detail/mixed_buffers.hpp>
+#include <evenkeel/solve/detail/mixed_patterns.hpp>
 #include <evenkeel/solve/detail/solve.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
@@ -24,12 +25,12 @@ namespace evenkeel::detail {
 /// @return  The best lower bound.
 /// @throws std::overflow_error  if the load of a rank exceeds 64 bits.
 inline std::uint64_t place_mixed(buffers& buffers, std::size_t ranks, balance_options const& options) {
-    auto& [padded, sizes, searching, exchanging, complete, cursors, loads] = buffers.mixed;
+    auto& [padded, sizes, searching, patterns, exchanging, complete, cursors, loads] = buffers.mixed;
     // A local search of a large batch comes to an end by itself only after long.
     constexpr std::uint64_t most_exchanging = std::uint64_t{1} << 16;
 
     std::uint64_t bound = mixed_bound(sizes, ranks);
-    std::uint64_t const goal = goal_of(bound, options.tolerance);
+    std::uint64_t goal = goal_of(bound, options.tolerance);
     step_budget steps = steps_for(buffers.weights.size(), options);
     auto const found = searching(sizes, ranks, bound, goal, steps);
     if (!found) {
@@ -42,6 +43,12 @@ inline std::uint64_t place_mixed(buffers& buffers, std::size_t ranks, balance_op
         }
     });
     std::uint64_t busiest = found->load;
+    if (busiest > goal && !steps.exhausted() && sizes.size() <= mixed_patterns::most_sizes) {
+        step_budget part = steps.part(steps.left() / 4);
+        bound = patterns(sizes, ranks, bound, busiest, part);
+        goal = goal_of(bound, options.tolerance);
+        steps.give_back(part);
+    }
     if (busiest > goal && !steps.exhausted()) {
         step_budget part = steps.part(std::min(most_exchanging, steps.left() / 2));
         busiest = exchanging(sizes, ranks, goal, buffers.rank_of, part);
