@@ -75,16 +75,17 @@ TEST(assembly_of, refuses_outputs_that_meet_or_end_past_their_sequence) {
     auto const refuses = [](std::string const& text) { return testing::ThrowsMessage<std::invalid_argument>(text); };
     interleaved drawn;
     drawn.samples.inputs[1].starts[0] = 5;
+    EXPECT_THAT([&] { (void)drawn.assemble(); }, refuses("assembly_of: phases[1] (audio): samples.inputs[1].starts[0] "
+                                                         "= 5, expected a start outside the sample's other outputs"));
+    drawn.samples.inputs[1].starts[0] = 9;
+    EXPECT_THAT([&] { (void)drawn.assemble(); }, refuses("assembly_of: phases[1] (audio): samples.inputs[1].starts[0] "
+                                                         "= 9, expected an output that ends in its sample's "
+                                                         "sequence of 10 tokens"));
+    drawn.samples.inputs[1].starts.clear();
     EXPECT_THAT(
         [&] { (void)drawn.assemble(); },
-        refuses("assembly_of: samples.inputs[1].starts[0] = 5, expected a start outside the sample's other outputs"));
-    drawn.samples.inputs[1].starts[0] = 9;
-    EXPECT_THAT([&] { (void)drawn.assemble(); },
-                refuses("assembly_of: samples.inputs[1].starts[0] = 9, expected an output that ends in its sample's "
-                        "sequence of 10 tokens"));
-    drawn.samples.inputs[1].starts.clear();
-    EXPECT_THAT([&] { (void)drawn.assemble(); },
-                refuses("orchestrate: samples.inputs[1].starts.size() = 0, expected one for each of 1 units"));
+        refuses("orchestrate: phases[1] (audio): samples.inputs[1].starts.size() = 0, expected one for each of 1 "
+                "units"));
 }
 
 class assembly_law : public testing::TestWithParam<unsigned> {};

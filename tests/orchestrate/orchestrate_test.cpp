@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -263,42 +262,10 @@ TEST(orchestrate, refuses_what_does_not_belong_together) {
                 refuses("orchestrate: samples.labels.size() = 1, expected one for each of 5 samples"));
     EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs.clear(); }),
                 refuses("orchestrate: samples.inputs.size() = 0, expected one for each of 1 encoders"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[0].lengths.pop_back(); }),
-                refuses("orchestrate: samples.inputs[0].lengths.size() = 1, expected one for each of 2 units"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[0].units = units_of(counts{2}); }),
-                refuses("orchestrate: samples.inputs[0].units.offsets.size() = 2, expected 1 + the 5 samples"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.phases[1].group = flat_group({5}); }),
-                refuses("orchestrate: group.members[4] = 4, expected a world rank below 4"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.phases[1].group = {}; }),
-                refuses("orchestrate: phases[1].group.ranks() = 0, expected at least 1"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.phases[0].tokens_per_output = 0; }),
-                refuses("orchestrate: phases[0].tokens_per_output = 0, expected at least 1"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.phases[0].tolerance = -1; }),
-                refuses("orchestrate: phases[0].tolerance = -1, expected at least 0"));
-    EXPECT_THAT(
-        with([](auto& drawn) { drawn.phases[0].method = phase_method::given; }),
-        refuses("orchestrate: phases[0].given = none, expected a plan with the method `given`, and with no other"));
     EXPECT_THAT(with([](auto&) {}, {.micro_batches = {0}}),
                 refuses("orchestrate: options.micro_batches = 0, expected at least 1, below 2^32"));
     EXPECT_THAT(with([](auto&) {}, {.micro_batches = {2}, .micro_batch_of_sample = {micro_batch_id{2}}}),
                 refuses("orchestrate: options.micro_batch_of_sample.size() = 1, expected one for each of 5 samples"));
-}
-
-TEST(orchestrate, refuses_a_unit_in_another_micro_batch_than_its_sample) {
-    images_on_one_rank drawn;
-    drawn.phases[0].method = phase_method::given;
-    drawn.phases[0].given = test::plan_of({{0, 1}, {}, {}, {}, {}, {}, {}, {}}, 2);
-    orchestrate_options const options{.micro_batches = {2}, .micro_batch_of_sample = std::vector(5, micro_batch_id{1})};
-    EXPECT_THAT(
-        [&] { (void)orchestrate(drawn.samples, drawn.phases, drawn.cluster, options); },
-        refuses("orchestrate: the micro-batch of item 0 in phases[0].given = 0, expected that of its sample, 1"));
-}
-
-TEST(orchestrate, refuses_to_wrap) {
-    images_on_one_rank drawn;
-    drawn.samples.inputs[0].lengths[0] = std::numeric_limits<std::uint64_t>::max() / 2;
-    EXPECT_THAT([&] { (void)orchestrate(drawn.samples, drawn.phases, drawn.cluster); },
-                testing::ThrowsMessage<std::overflow_error>("orchestrate: the bytes of a unit exceeds 64 bits"));
 }
 
 /// A random step and what `orchestrate` makes of it.

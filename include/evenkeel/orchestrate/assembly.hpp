@@ -13,6 +13,7 @@
 #include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/detail/amounts.hpp>
+#include <evenkeel/orchestrate/detail/in_phase.hpp>
 #include <evenkeel/orchestrate/packing.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
@@ -112,9 +113,10 @@ class sequence_builder {
         std::size_t unit;
     };
 
-    [[noreturn]] static void refuse(std::size_t encoder, std::size_t unit, std::uint64_t at,
-                                    std::string const& expected) {
-        throw_invalid("assembly_of", element(element("samples.inputs", encoder) + ".starts", unit), at, expected);
+    [[noreturn]] void refuse(std::size_t encoder, std::size_t unit, std::uint64_t at,
+                             std::string const& expected) const {
+        throw_invalid("assembly_of: " + name_in_errors(phases_, encoder),
+                      element(element("samples.inputs", encoder) + ".starts", unit), at, expected);
     }
 
     /// Text is what lies between the outputs.

@@ -12,6 +12,7 @@
 #include <evenkeel/orchestrate/detail/amounts.hpp>
 #include <evenkeel/orchestrate/detail/arguments.hpp>
 #include <evenkeel/orchestrate/detail/home.hpp>
+#include <evenkeel/orchestrate/detail/in_phase.hpp>
 #include <evenkeel/orchestrate/detail/micro_batches.hpp>
 #include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/options.hpp>
@@ -52,7 +53,8 @@ namespace evenkeel {
 /// @param phases    The encoders, in the order of `samples.inputs`, and the LLM last.
 /// @param topology  Which world ranks share a node.
 /// @throws std::invalid_argument  if arguments do not belong together or make no sense.
-/// @throws std::overflow_error    if a length, a load or bytes do not fit into 64 bits.
+/// @throws std::overflow_error    if a length, a load or bytes do not fit into 64 bits. What belongs to a phase is said
+///                                with its number and name: "orchestrate: phases[1] (llm): pad_to = 0, expected ...".
 /// @complexity O(samples + units), and in each phase at most `phase::effort` steps per item.
 [[nodiscard]] inline planned_step orchestrate(step_samples const& samples, std::span<phase const> phases,
                                               topology const& topology, orchestrate_options const& options = {});
@@ -89,11 +91,13 @@ inline planned_step const& orchestrate(orchestrate_workspace& workspace, step_sa
     for (std::size_t number = 0; number < phases.size(); ++number) {
         auto const& chosen = room.chosen[number];
         auto& planned = step.phases[number];
-        planned.one_batch_bound = slots == 1
-                                      ? chosen.qualities.front().lower_bound
-                                      : room.bound(room.amounts.phases[number].weights, phases[number].group.ranks());
-        room.write(phases[number], room.views[number], topology.size(), slots, room.slots.slot_of,
-                   room.amounts.phases[number].owners, chosen, planned);
+        detail::in_phase(phases, number, [&] {
+            auto const& amounts = room.amounts.phases[number];
+            planned.one_batch_bound = slots == 1 ? chosen.qualities.front().lower_bound
+                                                 : room.bound(amounts.weights, phases[number].group.ranks());
+            room.write(phases[number], room.views[number], topology.size(), slots, room.slots.slot_of, amounts.owners,
+                       chosen, planned);
+        });
     }
     return step;
 }

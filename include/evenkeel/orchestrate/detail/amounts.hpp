@@ -10,6 +10,7 @@
 
 #include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
+#include <evenkeel/orchestrate/detail/in_phase.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
 #include <evenkeel/rearrange/units.hpp>
@@ -104,38 +105,48 @@ struct byte_arithmetic {
 };
 
 template <class Arithmetic>
-void write_bytes(step_samples const& samples, std::span<phase const> phases, step_amounts& result) {
-    auto& llm = result.phases.back();
+void write_text_bytes(step_samples const& samples, phase const& llm, step_amounts& result) {
+    auto& amounts = result.phases.back();
     for (std::size_t sample = 0; sample < samples.size(); ++sample) {
-        llm.bytes[sample] =
-            Arithmetic::times(samples.text[sample], phases.back().bytes_in, "orchestrate: the bytes of a text");
+        amounts.bytes[sample] =
+            Arithmetic::times(samples.text[sample], llm.bytes_in, "orchestrate: the bytes of a text");
     }
-    result.moving.assign(llm.bytes.begin(), llm.bytes.end());
-    llm.total_bytes = Arithmetic::in_all(llm.bytes);
+    result.moving.assign(amounts.bytes.begin(), amounts.bytes.end());
+    amounts.total_bytes = Arithmetic::in_all(amounts.bytes);
+}
+
+template <class Arithmetic>
+void write_unit_bytes(std::span<std::uint64_t const> lengths, phase const& encoder, phase_amounts& amounts,
+                      step_amounts& result) {
+    std::uint64_t const ways = ways_of(encoder);
+    for (std::size_t unit = 0; unit < lengths.size(); ++unit) {
+        constexpr auto of_sample = "orchestrate: the bytes of a sample";
+        std::size_t const sample = to_index(amounts.owners[unit]);
+        std::uint64_t const tokens = output_tokens(encoder, lengths[unit]);
+        amounts.bytes[unit] = Arithmetic::times(lengths[unit], encoder.bytes_in, "orchestrate: the bytes of a unit");
+        std::uint64_t const bytes = Arithmetic::times(tokens, encoder.bytes_out, "orchestrate: the bytes of an output");
+        amounts.output_bytes[unit] = bytes;
+        result.sequences[sample] =
+            Arithmetic::plus(result.sequences[sample], tokens, "orchestrate: the length of a sample");
+        result.outputs[sample] = Arithmetic::plus(result.outputs[sample], bytes, of_sample);
+        result.moving[sample] =
+            Arithmetic::plus(result.moving[sample], Arithmetic::times(ways, bytes, of_sample), of_sample);
+    }
+    amounts.total_bytes = Arithmetic::in_all(amounts.bytes);
+    amounts.total_output_bytes = Arithmetic::in_all(amounts.output_bytes);
+    constexpr auto of_phase = "orchestrate: the bytes of a phase";
+    static_cast<void>(
+        Arithmetic::plus(amounts.total_bytes, Arithmetic::times(2, amounts.total_output_bytes, of_phase), of_phase));
+}
+
+template <class Arithmetic>
+void write_bytes(step_samples const& samples, std::span<phase const> phases, step_amounts& result) {
+    in_phase(phases, phases.size() - 1, [&] { write_text_bytes<Arithmetic>(samples, phases.back(), result); });
     for (std::size_t encoder = 0; encoder + 1 < phases.size(); ++encoder) {
-        auto const& lengths = samples.inputs[encoder].lengths;
-        auto const& phase = phases[encoder];
-        auto& amounts = result.phases[encoder];
-        std::uint64_t const ways = ways_of(phase);
-        for (std::size_t unit = 0; unit < lengths.size(); ++unit) {
-            constexpr auto of_sample = "orchestrate: the bytes of a sample";
-            std::size_t const sample = to_index(amounts.owners[unit]);
-            std::uint64_t const tokens = output_tokens(phase, lengths[unit]);
-            amounts.bytes[unit] = Arithmetic::times(lengths[unit], phase.bytes_in, "orchestrate: the bytes of a unit");
-            std::uint64_t const bytes =
-                Arithmetic::times(tokens, phase.bytes_out, "orchestrate: the bytes of an output");
-            amounts.output_bytes[unit] = bytes;
-            result.sequences[sample] =
-                Arithmetic::plus(result.sequences[sample], tokens, "orchestrate: the length of a sample");
-            result.outputs[sample] = Arithmetic::plus(result.outputs[sample], bytes, of_sample);
-            result.moving[sample] =
-                Arithmetic::plus(result.moving[sample], Arithmetic::times(ways, bytes, of_sample), of_sample);
-        }
-        amounts.total_bytes = Arithmetic::in_all(amounts.bytes);
-        amounts.total_output_bytes = Arithmetic::in_all(amounts.output_bytes);
-        constexpr auto of_phase = "orchestrate: the bytes of a phase";
-        static_cast<void>(Arithmetic::plus(amounts.total_bytes,
-                                           Arithmetic::times(2, amounts.total_output_bytes, of_phase), of_phase));
+        in_phase(phases, encoder, [&] {
+            write_unit_bytes<Arithmetic>(samples.inputs[encoder].lengths, phases[encoder], result.phases[encoder],
+                                         result);
+        });
     }
 }
 
@@ -176,7 +187,7 @@ inline void write_amounts(step_samples const& samples, std::span<phase const> ph
     for (std::size_t encoder = 0; encoder + 1 < phases.size(); ++encoder) {
         auto const& inputs = samples.inputs[encoder];
         auto& amounts = result.phases[encoder];
-        weigh_padded(phases[encoder], inputs.lengths, amounts);
+        in_phase(phases, encoder, [&] { weigh_padded(phases[encoder], inputs.lengths, amounts); });
         amounts.bytes.resize(inputs.lengths.size());
         amounts.output_bytes.resize(inputs.lengths.size());
         write_owners(inputs.units, amounts);
@@ -187,7 +198,7 @@ inline void write_amounts(step_samples const& samples, std::span<phase const> ph
         write_bytes<byte_arithmetic<true>>(samples, phases, result);
         static_cast<void>(byte_arithmetic<true>::in_all(result.moving));
     }
-    weigh_padded(phases.back(), result.sequences, llm);
+    in_phase(phases, phases.size() - 1, [&] { weigh_padded(phases.back(), result.sequences, llm); });
 }
 
 [[nodiscard]] inline step_amounts amounts_of(step_samples const& samples, std::span<phase const> phases) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <evenkeel/core/partition.hpp>
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
+#include <evenkeel/orchestrate/detail/in_phase.hpp>
 #include <evenkeel/orchestrate/options.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
@@ -48,8 +50,21 @@ inline void require_size(std::string_view argument, std::size_t found, std::size
     }
 }
 
+/// Refuses what samples bring for an encoder if it is not theirs.
+///
+/// @param starts  Whether it has to say where outputs start.
+inline void require_inputs(step_samples const& samples, std::size_t encoder, bool starts) {
+    auto const name = [&](std::string_view part) { return numbered_name{"samples.inputs", encoder, part}; };
+    auto const& inputs = samples.inputs[encoder];
+    require_units("orchestrate", name(".units"), inputs.units, samples.size());
+    require_size(name(".lengths"), inputs.lengths.size(), inputs.units.units(), "units");
+    if (starts) {
+        require_size(name(".starts"), inputs.starts.size(), inputs.units.units(), "units");
+    }
+}
+
 /// Refuses samples that are not of `world` ranks or do not fit their encoders.
-inline void require_samples(step_samples const& samples, std::size_t world, std::size_t encoders) {
+inline void require_samples(step_samples const& samples, std::span<phase const> phases, std::size_t world) {
     require_size("samples.counts", samples.counts.size(), world, "world ranks");
     std::size_t drawn = 0;
     for (std::size_t rank = 0; rank < world; ++rank) {
@@ -67,56 +82,45 @@ inline void require_samples(step_samples const& samples, std::size_t world, std:
     if (!samples.labels.empty()) {
         require_size("samples.labels", samples.labels.size(), samples.size(), "samples");
     }
-    require_size("samples.inputs", samples.inputs.size(), encoders, "encoders");
-    bool some_start = false;
-    for (std::size_t encoder = 0; encoder < encoders; ++encoder) {
-        auto const name = [&](std::string_view part) { return numbered_name{"samples.inputs", encoder, part}; };
-        auto const& inputs = samples.inputs[encoder];
-        require_units("orchestrate", name(".units"), inputs.units, samples.size());
-        require_size(name(".lengths"), inputs.lengths.size(), inputs.units.units(), "units");
-        if (!inputs.starts.empty()) {
-            require_size(name(".starts"), inputs.starts.size(), inputs.units.units(), "units");
-        }
-        some_start = some_start || !inputs.starts.empty();
-    }
-    for (std::size_t encoder = 0; encoder < encoders && some_start; ++encoder) {
-        // Outputs without a start would come first and could lie on others.
-        auto const& inputs = samples.inputs[encoder];
-        require_size(numbered_name{"samples.inputs", encoder, ".starts"}, inputs.starts.size(), inputs.units.units(),
-                     "units");
+    require_size("samples.inputs", samples.inputs.size(), phases.size() - 1, "encoders");
+    // Outputs without a start would come first and could lie on others that have one.
+    bool const some_start =
+        std::ranges::any_of(samples.inputs, [](encoder_inputs const& inputs) { return !inputs.starts.empty(); });
+    for (std::size_t encoder = 0; encoder + 1 < phases.size(); ++encoder) {
+        in_phase(phases, encoder, [&] { require_inputs(samples, encoder, some_start); });
     }
 }
 
 /// Refuses a phase that cannot be planned.
 ///
 /// @param known  Whether the group has been checked before.
-inline void require_phase(std::string const& name, phase const& phase, std::size_t items, world_size world,
-                          micro_batch_count micro_batches, bool known) {
+inline void require_phase(phase const& phase, std::size_t items, world_size world, micro_batch_count micro_batches,
+                          bool known) {
     if (!known) {
         require_group("orchestrate", phase.group, world);
     }
     require_shape("orchestrate", phase.members, phase.group);
     if (phase.group.ranks().value == 0) {
-        throw_invalid("orchestrate", name + ".group.ranks()", 0, "at least 1");
+        throw_invalid("orchestrate", "group.ranks()", 0, "at least 1");
     }
     if (phase.tokens_per_output == 0 || phase.pad_to == 0) {
-        throw_invalid("orchestrate", name + (phase.pad_to == 0 ? ".pad_to" : ".tokens_per_output"), 0, "at least 1");
+        throw_invalid("orchestrate", phase.pad_to == 0 ? "pad_to" : "tokens_per_output", 0, "at least 1");
     }
     if (!(tolerance_of(phase, micro_batches) >= 0)) {
-        throw_invalid("orchestrate", name + ".tolerance", *phase.tolerance, "at least 0");
+        throw_invalid("orchestrate", "tolerance", *phase.tolerance, "at least 0");
     }
     if ((phase.method == phase_method::given) != phase.given.has_value()) {
-        throw_invalid("orchestrate", name + ".given", phase.given ? "a plan" : "none",
+        throw_invalid("orchestrate", "given", phase.given ? "a plan" : "none",
                       "a plan with the method `given`, and with no other");
     }
     if (phase.given) {
         require_partition("orchestrate", *phase.given, items);
         if (phase.given->ranks() != phase.group.ranks()) {
-            throw_invalid("orchestrate", name + ".given->ranks()", phase.given->ranks().value,
+            throw_invalid("orchestrate", "given->ranks()", phase.given->ranks().value,
                           "the " + std::to_string(phase.group.ranks().value) + " ranks of the group");
         }
         if (phase.given->micro_batches != micro_batches.value) {
-            throw_invalid("orchestrate", name + ".given->micro_batches", phase.given->micro_batches,
+            throw_invalid("orchestrate", "given->micro_batches", phase.given->micro_batches,
                           "the " + std::to_string(micro_batches.value) + " micro-batches of the step");
         }
     }
@@ -135,11 +139,12 @@ inline void require_step(step_samples const& samples, std::span<phase const> pha
     if (options.micro_batches.value == 0 || options.micro_batches.value > max_items) {
         throw_invalid("orchestrate", "options.micro_batches", options.micro_batches.value, "at least 1, below 2^32");
     }
-    require_samples(samples, topology.size().value, phases.size() - 1);
+    require_samples(samples, phases, topology.size().value);
     for (std::size_t number = 0; number < phases.size(); ++number) {
         std::size_t const items = number + 1 < phases.size() ? samples.inputs[number].units.units() : samples.size();
         bool const known = number < views.size() && views[number].shows(phases[number].group, topology);
-        require_phase(element("phases", number), phases[number], items, topology.size(), options.micro_batches, known);
+        in_phase(phases, number,
+                 [&] { require_phase(phases[number], items, topology.size(), options.micro_batches, known); });
     }
     auto const& chosen = options.micro_batch_of_sample;
     if (!chosen.empty()) {

@@ -10,6 +10,7 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/detail/cargo_hold.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
+#include <evenkeel/orchestrate/detail/in_phase.hpp>
 #include <evenkeel/orchestrate/detail/phase_planner.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
 #include <evenkeel/orchestrate/detail/scarce_cargo.hpp>
@@ -188,7 +189,7 @@ class cargo_step {
         }
         again_.weights = again_.some_weights;
         again_.bytes = again_.some_bytes;
-        planner(again_, problem.phases[encoder], view, tolerance, answer_);
+        in_phase(problem.phases, encoder, [&] { planner(again_, problem.phases[encoder], view, tolerance, answer_); });
         for (std::size_t at = 0; at < again_.size(); ++at) {
             chosen.rank_of[to_index(again_.items[at])] = answer_.rank_of[at];
         }

@@ -11,6 +11,7 @@
 #include <evenkeel/orchestrate/detail/amounts.hpp>
 #include <evenkeel/orchestrate/detail/cargo_step.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
+#include <evenkeel/orchestrate/detail/in_phase.hpp>
 #include <evenkeel/orchestrate/detail/output_anchors.hpp>
 #include <evenkeel/orchestrate/detail/phase_planner.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
@@ -183,9 +184,11 @@ class joint_choice {
         auto const& phase = problem.phases[number];
         if (phase.given) {
             // The ranks stand in `chosen` already; what is left to say is how even they are.
-            assess_(task_, phase, chosen.rank_of, answer_);
+            in_phase(problem.phases, number, [&] { assess_(task_, phase, chosen.rank_of, answer_); });
         } else {
-            planner_(task_, phase, views_[number], tolerance_of(phase, options.micro_batches), answer_);
+            in_phase(problem.phases, number, [&] {
+                planner_(task_, phase, views_[number], tolerance_of(phase, options.micro_batches), answer_);
+            });
             if (task_.size() == chosen.rank_of.size()) {
                 chosen.rank_of.swap(answer_.rank_of);
             } else {

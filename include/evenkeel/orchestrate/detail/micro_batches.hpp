@@ -11,6 +11,7 @@
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/plan.hpp>
 #include <evenkeel/orchestrate/detail/dealing.hpp>
+#include <evenkeel/orchestrate/detail/in_phase.hpp>
 #include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/options.hpp>
 
@@ -70,23 +71,16 @@ inline void deal_slots(step_problem const& problem, orchestrate_options const& o
 }
 
 /// Refuses a given plan that runs a unit in another micro-batch than its sample.
-inline void require_slots(step_problem const& problem, std::span<micro_batch_id const> slot_of) {
-    for (std::size_t number = 0; number < problem.phases.size(); ++number) {
-        if (!problem.phases[number].given) {
-            continue;
-        }
-        auto const slots = slots_of_plan(*problem.phases[number].given);
-        for (std::size_t sample = 0; sample < slot_of.size(); ++sample) {
-            bool const encoder = number < problem.encoders();
-            auto const* offsets = encoder ? problem.samples.inputs[number].units.offsets.data() + sample : nullptr;
-            for (std::size_t item = encoder ? offsets[0] : sample; item < (encoder ? offsets[1] : sample + 1); ++item) {
-                if (slots[item] != slot_of[sample]) {
-                    throw_invalid("orchestrate",
-                                  "the micro-batch of item " + std::to_string(item) + " in " +
-                                      element("phases", number) + ".given",
-                                  to_index(slots[item]),
-                                  "that of its sample, " + std::to_string(to_index(slot_of[sample])));
-                }
+inline void require_slots(step_problem const& problem, std::size_t number, std::span<micro_batch_id const> slot_of) {
+    auto const slots = slots_of_plan(*problem.phases[number].given);
+    for (std::size_t sample = 0; sample < slot_of.size(); ++sample) {
+        bool const encoder = number < problem.encoders();
+        auto const* offsets = encoder ? problem.samples.inputs[number].units.offsets.data() + sample : nullptr;
+        for (std::size_t item = encoder ? offsets[0] : sample; item < (encoder ? offsets[1] : sample + 1); ++item) {
+            if (slots[item] != slot_of[sample]) {
+                throw_invalid("orchestrate", "the micro-batch of item " + std::to_string(item) + " in given",
+                              to_index(slots[item]),
+                              "that of its sample, " + std::to_string(to_index(slot_of[sample])));
             }
         }
     }
@@ -100,7 +94,11 @@ inline void write_slots(step_problem const& problem, orchestrate_options const& 
         return;  // as last time
     }
     deal_slots(problem, options, dealer, result.slot_of);
-    require_slots(problem, result.slot_of);
+    for (std::size_t number = 0; number < problem.phases.size(); ++number) {
+        if (problem.phases[number].given) {
+            in_phase(problem.phases, number, [&] { require_slots(problem, number, result.slot_of); });
+        }
+    }
     result.samples.resize(problem.samples.size());
     result.offsets.assign(options.micro_batches.value + 1, 0);
     for (auto const slot : result.slot_of) {
