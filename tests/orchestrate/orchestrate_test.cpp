@@ -194,6 +194,27 @@ TEST(orchestrate, follows_a_given_plan_to_the_order_in_its_lists) {
     EXPECT_EQ(step.llm().quality[0].lower_bound, 70u) << "two of five samples, 30 and 40, on one rank";
 }
 
+TEST(orchestrate, says_which_phases_are_planned_from_scratch) {
+    images_on_one_rank drawn;
+    orchestrate_workspace space;
+    auto const from_scratch = [&](phase_method of_vision, phase_method of_llm) {
+        drawn.phases[0].method = of_vision;
+        drawn.phases[1].method = of_llm;
+        drawn.phases[1].given.reset();
+        if (of_llm == phase_method::given) {
+            drawn.phases[1].given = test::plan_of({{1, 0}, {2}, {4, 3}, {}});
+        }
+        auto const& step = orchestrate(space, drawn.samples, drawn.phases, drawn.cluster);
+        return std::vector{step.phases[0].from_scratch, step.phases[1].from_scratch};
+    };
+    using flags = std::vector<bool>;
+    EXPECT_EQ(from_scratch(phase_method::scratch, phase_method::relabel), (flags{true, true}));
+    EXPECT_EQ(from_scratch(phase_method::stay, phase_method::scratch), (flags{false, true}));
+    EXPECT_EQ(from_scratch(phase_method::relabel, phase_method::given), (flags{true, false}));
+    EXPECT_EQ(from_scratch(phase_method::stay, phase_method::stay), (flags{false, false}))
+        << "as if there were no before";
+}
+
 /// Two ranks, two micro-batches, costs 9, 1, 9, 1: all ranks run a micro-batch at the same time.
 TEST(orchestrate, balances_every_micro_batch_and_puts_heavy_samples_together) {
     step_samples const samples{.counts = {2, 2}, .text = {9, 1, 9, 1}};

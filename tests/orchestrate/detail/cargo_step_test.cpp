@@ -32,9 +32,10 @@ TEST(cargo_step, moves_whole_samples_where_there_is_no_text_alone) {
     EXPECT_EQ(step.traffic.between_nodes, 2u * 4 * 4704 + (36 + 6) * 8);
 }
 
-/// A step with hardly any text alone, of images and sounds, several to a sample, on nodes of two ranks.
+/// A step with hardly any text alone, of images and sounds, several to a sample, on nodes of two ranks with so many
+/// samples, and up to six more.
 struct scarce_step {
-    explicit scarce_step(std::uint64_t seed) {
+    explicit scarce_step(std::uint64_t seed, std::size_t samples_of_rank = 8) {
         test::seeded random{seed};
         std::size_t const ranks = 2 * random.between(2, 4);
         cluster = uniform_topology({ranks}, {2});
@@ -49,7 +50,7 @@ struct scarce_step {
         std::size_t const most = random.between(1, 3);
         std::vector<std::vector<std::size_t>> counts(2);
         for (std::size_t rank = 0; rank < ranks; ++rank) {
-            samples.counts.push_back(random.between(8, 14));
+            samples.counts.push_back(random.between(samples_of_rank, samples_of_rank + 6));
             for (std::size_t sample = 0; sample < samples.counts.back(); ++sample) {
                 samples.text.push_back(random.up_to(3) == 0 ? random.up_to(400) : random.up_to(40));
                 for (std::size_t encoder = 0; encoder < 2; ++encoder) {
@@ -109,6 +110,25 @@ TEST(cargo_step, never_moves_more_than_parting_samples_and_often_less) {
     }
     EXPECT_GE(cheaper, 20u);
     EXPECT_LE(10 * whole, 19 * parted / 2);
+}
+
+TEST(cargo_step, no_longer_calls_the_llm_planned_from_scratch_once_it_stays_where_outputs_are) {
+    std::size_t replaced = 0;
+    for (std::uint64_t const seed : {41U, 65U, 143U, 198U, 247U}) {
+        scarce_step drawn{seed, 1};
+        drawn.options.micro_batches = {1};
+        for (auto& phase : drawn.phases) {
+            phase.tolerance = 0.3;
+            phase.effort = 512;
+        }
+        drawn.phases.back().tolerance = 1e-3;
+        auto const step = orchestrate(drawn.samples, drawn.phases, drawn.cluster, drawn.options);
+        auto const without = drawn.parted();
+        // Only what has moved whole samples is cheaper, and of that the LLM was planned anew.
+        bool const is_cheaper = step.traffic.between_nodes < without.traffic.between_nodes;
+        replaced += without.llm().from_scratch && is_cheaper && !step.llm().from_scratch ? 1U : 0U;
+    }
+    EXPECT_GE(replaced, 1u);
 }
 
 TEST(cargo_step, says_what_ranks_have_after_it) {
