@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <deque>
 #include <exception>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,35 +15,16 @@
 #include <evenkeel/core/fingerprint.hpp>
 #include <evenkeel/rearrange/node_members.hpp>
 
+#include "circle.hpp"
 #include "copier.hpp"
 #include "fault.hpp"
 #include "hops.hpp"
+#include "link_measurement.hpp"
 #include "renumber.hpp"
 
 namespace evenkeel::comm {
 
 namespace {
-
-/// The ranks that take part in a hop, as a communicator of their own.
-struct circle {
-    std::unique_ptr<communicator> ranks;
-    std::vector<world_rank> members;  ///< as world ranks, ascending
-
-    [[nodiscard]] world_rank inside(world_rank rank) const {
-        return to_id<world_rank>(static_cast<std::size_t>(std::ranges::lower_bound(members, rank) - members.begin()));
-    }
-
-    /// With peers as ranks of the circle.
-    [[nodiscard]] hop inside(hop of_world) const {
-        for (auto& message : of_world.sends) {
-            message.peer = inside(message.peer);
-        }
-        for (auto& message : of_world.receives) {
-            message.peer = inside(message.peer);
-        }
-        return of_world;
-    }
-};
 
 /// What happens in which circle, one after the other. Peers are ranks of the circle.
 using itinerary = std::vector<std::pair<circle const*, hop>>;
@@ -86,6 +65,7 @@ void carry_out(std::span<local_copy const> copies) {
     }
     copy_all(copies.size(), bytes, [&](std::size_t number) { return copies[number]; });
 }
+
 /// @throws std::invalid_argument  unless `messages` are those of `all` for which `is_mine` holds.
 template <class Message, class IsMine, class Peer>
 void require_part_of(pair_traffic const& all, std::string_view argument, std::span<Message const> messages,
@@ -215,7 +195,11 @@ class hierarchy::state {
     [[nodiscard]] exchange_algorithm choose(pair_traffic const& traffic) const {
         return fastest_algorithm(traffic, all().topology(), costs_);
     }
-    link_costs measure(deadline until, std::size_t bytes);
+    link_costs measure(deadline until, std::size_t bytes) {
+        costs_ = link_measurement{all_, node_, rail_, nodes_, until, bytes}(costs_);
+        last_ = {};
+        return costs_;
+    }
 
     std::shared_ptr<journey> begin(pair_traffic const& traffic, std::span<outgoing const> sends,
                                    std::span<incoming const> receives, exchange_options const& options, stream on,
@@ -512,145 +496,6 @@ class journey_transfer final : public transfer {
 };
 
 }  // namespace
-
-link_costs hierarchy::state::measure(deadline until, std::size_t bytes) {
-    using clock = std::chrono::steady_clock;
-    std::vector<std::byte> out(bytes);
-    std::vector<std::byte> in(bytes);
-    auto const self = all().rank();
-    auto const& topology = all().topology();
-
-    // One call of several in a row, as a trainer's are, on the slowest rank.
-    auto const time_once = [&](auto const& call, int times) {
-        all().barrier().wait(until);
-        auto const begun = clock::now();
-        for (int time = 0; time < times; ++time) {
-            call();
-        }
-        std::uint64_t const mine = static_cast<std::uint64_t>(
-            std::chrono::duration_cast<std::chrono::nanoseconds>(clock::now() - begun).count());
-        std::vector<std::uint64_t> every(all().size().value);
-        all().all_gather(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(std::span{every})).wait(until);
-        return *std::ranges::max_element(every) / static_cast<std::uint64_t>(times);
-    };
-    // The shortest of a few: what the links can do, not what the machine did meanwhile.
-    auto const time = [&](auto const& call) {
-        constexpr int rounds = 5;
-        std::uint64_t shortest = std::numeric_limits<std::uint64_t>::max();
-        for (int round = 0; round < rounds; ++round) {
-            shortest = std::min(shortest, time_once(call, 1));
-        }
-        return shortest;
-    };
-    auto const ring = [&](circle const& around, bool takes_part, world_rank to, world_rank from) {
-        hop one;
-        if (takes_part && to != self && bytes > 0) {
-            one.sends.push_back({to, out});
-            one.receives.push_back({from, in});
-        }
-        auto const inside = around.inside(std::move(one));
-        return time([&] { around.ranks->exchange(inside.sends, inside.receives).wait(until); });
-    };
-
-    std::size_t largest = 0;
-    std::vector<std::size_t> occupied;
-    for (std::size_t node = 0; node < nodes_.of_nodes().size(); ++node) {
-        largest = std::max(largest, nodes_.of_nodes()[node].size());
-        if (!nodes_.of_nodes()[node].empty()) {
-            occupied.push_back(node);
-        }
-    }
-    std::size_t const others = all().size().value - largest;
-
-    link_costs found = costs_;
-    // What is compared later takes turns now: the median of each.
-    constexpr std::size_t turns = 9;
-    constexpr int in_a_row = 10;
-    std::array<circle const*, 3> const circles{&node_, &rail_, &all_};
-    std::array<std::vector<std::uint64_t>, 3> empty;
-    for (std::size_t turn = 0; turn < turns; ++turn) {
-        for (std::size_t c = 0; c < circles.size(); ++c) {
-            empty[c].push_back(
-                time_once([&] { circles[c]->ranks->exchange({}, {}).wait(until); }, turn == 0 ? 1 : in_a_row));
-        }
-    }
-    for (auto& times : empty) {
-        std::ranges::sort(times);
-    }
-    auto const [empty_inside, empty_rail, empty_all] =
-        std::array{empty[0][turns / 2], empty[1][turns / 2], empty[2][turns / 2]};
-    if (largest > 1) {
-        found.inside_ns_per_message = empty_inside / (largest - 1);
-        auto const& members = node_.members;
-        std::size_t const position = nodes_.position_of(self);
-        auto const busy = ring(node_, true, members[(position + 1) % members.size()],
-                               members[(position + members.size() - 1) % members.size()]);
-        found.inside_ps_per_byte = (busy - std::min(busy, empty_inside)) * 1000 / std::max<std::size_t>(bytes, 1);
-    }
-    if (others > 0) {
-        // So that the model is exact where nothing but this counts: flat, and two_hop as its hops one after the other.
-        auto const inside_part = largest > 1 ? empty_inside : 0;
-        auto const on_rail = (all().size().value + nodes_.rails() - 1) / nodes_.rails() - 1;
-        if (others > on_rail) {
-            auto const hops = inside_part + empty_rail;
-            found.between_ns_per_message = (empty_all - std::min(empty_all, hops)) / (others - on_rail);
-            auto const of_rail = found.between_ns_per_message * on_rail;
-            found.between_ns_per_hop = empty_rail - std::min(empty_rail, of_rail);
-        } else {
-            found.between_ns_per_message = (empty_all - std::min(empty_all, inside_part)) / others;
-            found.between_ns_per_hop = 0;
-        }
-        // The first ranks of all nodes in a ring of nodes, alone and then beside all other rails.
-        auto const here = std::ranges::find(occupied, to_index(topology.node_of(self))) - occupied.begin();
-        auto const neighbour = [&](std::size_t steps) {
-            auto const node = occupied[(static_cast<std::size_t>(here) + steps) % occupied.size()];
-            return nodes_.of_nodes()[node][nodes_.rail_of(self)];
-        };
-        bool const on_ring = nodes_.position_of(self) < nodes_.rails();
-        auto const one = ring(all_, nodes_.position_of(self) == 0, neighbour(1), neighbour(occupied.size() - 1));
-        auto const every = ring(all_, on_ring, neighbour(1), neighbour(occupied.size() - 1));
-        auto const alone = std::max<std::uint64_t>(one - std::min(one, empty_all), 1);
-        auto const together = std::max<std::uint64_t>(every - std::min(every, empty_all), 1);
-        found.between_ps_per_byte = alone * 1000 / std::max<std::size_t>(bytes, 1);
-        auto const cards = (nodes_.rails() * alone + together / 2) / together;
-        found.cards_per_node = cards >= nodes_.rails() ? 0 : std::max<std::size_t>(cards, 1);
-        // The same bytes to all ranks of the next node, in turns with the ring: how evenly streams share a link is a
-        // matter of luck, so that the median counts, and shows only when several follow each other.
-        found.crowding_percent = 0;
-        std::size_t const rails = nodes_.rails();
-        if (std::size_t const share = bytes / rails; rails > 1 && share > 0) {
-            std::array<hop, 2> ways;
-            auto& [alone_on_rail, crowded] = ways;
-            if (on_ring) {
-                alone_on_rail.sends.push_back({neighbour(1), out});
-                alone_on_rail.receives.push_back({neighbour(occupied.size() - 1), in});
-            }
-            auto const& next = nodes_.of_nodes()[to_index(topology.node_of(neighbour(1)))];
-            auto const& last = nodes_.of_nodes()[to_index(topology.node_of(neighbour(occupied.size() - 1)))];
-            for (std::size_t rail = 0; rail < rails && on_ring; ++rail) {
-                crowded.sends.push_back({next[rail], std::span{out}.subspan(rail * share, share)});
-                crowded.receives.push_back({last[rail], std::span{in}.subspan(rail * share, share)});
-            }
-            std::array<std::uint64_t, 2> medians{};
-            std::array<std::vector<std::uint64_t>, 2> times;
-            for (std::size_t turn = 0; turn < turns; ++turn) {
-                for (std::size_t way = 0; way < ways.size(); ++way) {
-                    auto const& moved = ways[way];
-                    times[way].push_back(
-                        time_once([&] { all().exchange(moved.sends, moved.receives).wait(until); }, in_a_row / 2));
-                }
-            }
-            for (std::size_t way = 0; way < ways.size(); ++way) {
-                std::ranges::sort(times[way]);
-                medians[way] = std::max<std::uint64_t>(times[way][turns / 2], 1);
-            }
-            found.crowding_percent = (std::max(medians[0], medians[1]) - medians[0]) * 100 / medians[0];
-        }
-    }
-    costs_ = found;
-    last_ = {};
-    return found;
-}
 
 hierarchy::hierarchy(communicator& world, deadline until, link_costs const& costs)
     : state_{std::make_shared<state>(world, until, costs)} {}
