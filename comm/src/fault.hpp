@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,20 @@ struct fault {
 };
 
 [[nodiscard]] inline std::string rank_text(world_rank rank) { return "rank " + std::to_string(to_index(rank)); }
+
+/// What `rank` did, or why it could not. The ranks must be told also where there is no memory to say what.
+///
+/// @param did  ": " or " left", say.
+[[nodiscard]] inline fault misdeed(std::optional<world_rank> culprit, std::string_view operation, world_rank rank,
+                                   std::string_view did, std::string_view reason) noexcept {
+    fault result{.operation = {}, .peer = culprit, .reason = {}};
+    try {
+        result.operation = operation;
+        result.reason = rank_text(rank).append(did).append(reason);
+    } catch (std::exception const&) {
+    }
+    return result;
+}
 
 /// The fault of the communicator that this one was split from; without a peer, for ranks have other numbers here.
 [[nodiscard]] inline fault inherited(fault const& of_parent) {

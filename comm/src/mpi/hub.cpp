@@ -632,13 +632,7 @@ void hub::accept_message(label const& label, std::span<std::byte const> piece) {
 
 void hub::fail_because_of(std::optional<world_rank> culprit, std::string_view operation, world_rank rank,
                           std::string_view did, std::string_view reason) noexcept {
-    fault fault{.operation = {}, .peer = culprit, .reason = {}};
-    try {
-        fault.operation = operation;
-        fault.reason = rank_text(rank).append(did).append(reason);
-    } catch (std::exception const&) {
-        // The ranks must be told all the same.
-    }
+    auto fault = misdeed(culprit, operation, rank, did, reason);
     std::lock_guard const lock{process_->mutex()};
     fail_locked(std::move(fault), true);
     process_->progress();

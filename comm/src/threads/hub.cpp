@@ -18,13 +18,7 @@ hub::hub(evenkeel::topology topology) : topology_{std::move(topology)}, wakers_(
 
 void hub::fail_because_of(std::optional<world_rank> culprit, std::string_view operation, world_rank rank,
                           std::string_view did, std::string_view reason) noexcept {
-    fault fault{.operation = {}, .peer = culprit, .reason = {}};
-    try {
-        fault.operation = operation;
-        fault.reason = rank_text(rank).append(did).append(reason);
-    } catch (std::exception const&) {
-        // The ranks must be told all the same.
-    }
+    auto fault = misdeed(culprit, operation, rank, did, reason);
     std::lock_guard const lock{mutex_};
     fail_locked(std::move(fault));
 }
