@@ -87,31 +87,6 @@ std::uint64_t fingerprint_of(step_samples const& samples, planned_step const& pl
     return all.value();
 }
 
-/// `expand` in memory that is kept.
-void write_expanded(layout const& samples, unit_map const& units, std::vector<item_id>& in_order, layout& result) {
-    in_order.resize(samples.size());
-    for (std::size_t sample = 0; sample < samples.size(); ++sample) {
-        in_order[sample] = to_id<item_id>(sample);
-    }
-    auto const place_of = [&](item_id sample) { return samples[sample]; };
-    if (!std::ranges::is_sorted(in_order, {}, place_of)) {
-        std::ranges::sort(in_order, {}, place_of);
-    }
-    result.ranks = samples.ranks;
-    result.places.resize(units.units());
-    place next{};
-    for (item_id const sample : in_order) {
-        place const& at = samples[sample];
-        if (at.rank != next.rank || at.micro_batch != next.micro_batch) {
-            next = {at.rank, at.micro_batch, 0};
-        }
-        for (std::size_t unit = units.first(sample); unit < units.first(sample) + units.count(sample); ++unit) {
-            result.places[unit] = next;
-            ++next.position;
-        }
-    }
-}
-
 void require_fields(std::span<step_field const> fields, std::size_t phases) {
     for (std::size_t number = 0; number < fields.size(); ++number) {
         if (fields[number].phase >= phases) {
@@ -533,8 +508,8 @@ void dispatcher_core::make_plan(dispatcher_slot& slot) {
     sequences.assign(slot.samples.text.begin(), slot.samples.text.end());
     for (std::size_t encoder = 0; encoder < encoders(); ++encoder) {
         auto const& units = slot.plan->units[encoder];
-        write_expanded(slot.plan->home, units, in_order_, slot.units_at_home[encoder]);
-        write_expanded(slot.plan->llm().layout, units, in_order_, slot.units_at_llm[encoder]);
+        expand(slot.plan->home, units, in_order_, slot.units_at_home[encoder]);
+        expand(slot.plan->llm().layout, units, in_order_, slot.units_at_llm[encoder]);
         auto& rows = slot.output_rows[encoder];
         rows.clear();
         for (std::size_t sample = 0; sample < units.samples(); ++sample) {

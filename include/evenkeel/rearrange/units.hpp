@@ -108,6 +108,27 @@ inline void require_units(std::string_view function, std::string_view argument, 
     return result;
 }
 
+/// What `expand` returns, in memory that is kept.
+///
+/// @param order  Holds the samples in the order of memory afterwards.
+inline void expand(layout const& samples, unit_map const& units, std::vector<item_id>& order, layout& result) {
+    require_units("expand", "units", units, samples.size());
+    items_in_order(samples, order);
+    result.ranks = samples.ranks;
+    result.places.resize(units.units());
+    place next{};
+    for (item_id const sample : order) {
+        place const& at = samples[sample];
+        if (at.rank != next.rank || at.micro_batch != next.micro_batch) {
+            next = {at.rank, at.micro_batch, 0};
+        }
+        for (std::size_t unit = units.first(sample); unit < units.first(sample) + units.count(sample); ++unit) {
+            result.places[unit] = next;
+            ++next.position;
+        }
+    }
+}
+
 /// Where units are whose samples are laid out: with their sample, one after the other.
 ///
 ///     auto const home = evenkeel::home_layout(counts);
@@ -120,19 +141,9 @@ inline void require_units(std::string_view function, std::string_view argument, 
 /// @throws std::invalid_argument  if the map is not of the layout's samples.
 /// @complexity O(units) + that of `items_in_order`
 [[nodiscard]] inline layout expand(layout const& samples, unit_map const& units) {
-    require_units("expand", "units", units, samples.size());
-    layout result{.places = std::vector<place>(units.units()), .ranks = samples.ranks};
-    place next{};
-    for (item_id const sample : items_in_order(samples)) {
-        place const& at = samples[sample];
-        if (at.rank != next.rank || at.micro_batch != next.micro_batch) {
-            next = {at.rank, at.micro_batch, 0};
-        }
-        for (std::size_t unit = units.first(sample); unit < units.first(sample) + units.count(sample); ++unit) {
-            result.places[unit] = next;
-            ++next.position;
-        }
-    }
+    layout result;
+    std::vector<item_id> order;
+    expand(samples, units, order, result);
     return result;
 }
 
