@@ -37,6 +37,69 @@ struct cost_fit {
     friend bool operator==(cost_fit const&, cost_fit const&) = default;
 };
 
+namespace detail {
+
+/// Refuses what no batch can have taken.
+inline void require_observations(std::span<cost_observation const> observations) {
+    if (observations.empty()) {
+        throw_invalid("fit", "observations.size()", 0, "at least 1");
+    }
+    for (std::size_t position = 0; position < observations.size(); ++position) {
+        auto const& [squares, tokens, count, seconds] = observations[position];
+        auto const require = [&](bool holds, double value, char const* member, char const* expected) {
+            if (!holds || !std::isfinite(value)) {
+                throw_invalid("fit", element("observations", position).append(member), value, expected);
+            }
+        };
+        require(squares >= 0, squares, ".squares", "a finite number of at least 0");
+        require(tokens >= 0, tokens, ".tokens", "a finite number of at least 0");
+        require(count > 0, count, ".count", "a finite number above 0");
+        require(seconds > 0, seconds, ".seconds", "a finite number above 0");
+    }
+}
+
+/// Observations in powers of two of the largest of each number, which changes no digit and keeps the squares of
+/// whatever unit finite.
+class observation_scale {
+  public:
+    /// In the order in which coefficients are preferred, and last the seconds.
+    using values = std::array<double, 4>;
+
+    explicit observation_scale(std::span<cost_observation const> observations) {
+        values largest{};
+        for (auto const& of : observations) {
+            for (std::size_t column = 0; column < largest.size(); ++column) {
+                largest[column] = std::max(largest[column], values_of(of)[column]);
+            }
+        }
+        for (std::size_t column = 0; column < largest.size(); ++column) {
+            exponents_[column] = largest[column] > 0 ? std::ilogb(largest[column]) : 0;
+        }
+    }
+
+    [[nodiscard]] values operator()(cost_observation const& of) const {
+        auto result = values_of(of);
+        for (std::size_t column = 0; column < result.size(); ++column) {
+            result[column] = std::ldexp(result[column], -exponents_[column]);
+        }
+        return result;
+    }
+
+    /// A coefficient of scaled observations as that of the observations.
+    [[nodiscard]] double undo(double coefficient, std::size_t column) const {
+        return std::ldexp(coefficient, exponents_[3] - exponents_[column]);
+    }
+
+  private:
+    [[nodiscard]] static values values_of(cost_observation const& of) {
+        return {of.tokens, of.squares, of.count, of.seconds};
+    }
+
+    std::array<int, 4> exponents_{};
+};
+
+}  // namespace detail
+
 /// The cost of a phase from measured step times, so that plans balance seconds instead of guesses.
 ///
 ///     auto const cost = evenkeel::fit(observations);       // one observation per batch that was timed
@@ -62,45 +125,8 @@ struct cost_fit {
 ///                                beyond what a `double` holds.
 /// @complexity O(observations)
 [[nodiscard]] inline cost_fit fit(std::span<cost_observation const> observations) {
-    if (observations.empty()) {
-        throw_invalid("fit", "observations.size()", 0, "at least 1");
-    }
-    for (std::size_t position = 0; position < observations.size(); ++position) {
-        auto const& [squares, tokens, count, seconds] = observations[position];
-        auto const require = [&](bool holds, double value, char const* member, char const* expected) {
-            if (!holds || !std::isfinite(value)) {
-                throw_invalid("fit", element("observations", position).append(member), value, expected);
-            }
-        };
-        require(squares >= 0, squares, ".squares", "a finite number of at least 0");
-        require(tokens >= 0, tokens, ".tokens", "a finite number of at least 0");
-        require(count > 0, count, ".count", "a finite number above 0");
-        require(seconds > 0, seconds, ".seconds", "a finite number above 0");
-    }
-
-    // In the order in which coefficients are preferred; in powers of two of the largest of each, which changes no digit
-    // and keeps the squares of whatever unit finite.
-    using values = std::array<double, 4>;
-    auto const values_of = [](cost_observation const& of) {
-        return values{of.tokens, of.squares, of.count, of.seconds};
-    };
-    values largest{};
-    for (auto const& of : observations) {
-        for (std::size_t column = 0; column < largest.size(); ++column) {
-            largest[column] = std::max(largest[column], values_of(of)[column]);
-        }
-    }
-    std::array<int, 4> exponents{};
-    for (std::size_t column = 0; column < largest.size(); ++column) {
-        exponents[column] = largest[column] > 0 ? std::ilogb(largest[column]) : 0;
-    }
-    auto const scaled = [&](cost_observation const& of) {
-        auto result = values_of(of);
-        for (std::size_t column = 0; column < result.size(); ++column) {
-            result[column] = std::ldexp(result[column], -exponents[column]);
-        }
-        return result;
-    };
+    detail::require_observations(observations);
+    detail::observation_scale const scaled{observations};
     constexpr double least = 1e-100;
     for (std::size_t position = 0; position < observations.size(); ++position) {
         if (scaled(observations[position])[3] < least) {
@@ -110,7 +136,7 @@ struct cost_fit {
     }
 
     detail::three_coefficients coefficients{};
-    auto const predicted = [&](values const& of) {
+    auto const predicted = [&](detail::observation_scale::values const& of) {
         return coefficients[0] * of[0] + coefficients[1] * of[1] + coefficients[2] * of[2];
     };
     // Errors relative to what was measured would favour what was measured too short: the later rounds take them
@@ -134,7 +160,7 @@ struct cost_fit {
         sum += error * error;
     }
     for (std::size_t column = 0; column < coefficients.size(); ++column) {
-        coefficients[column] = std::ldexp(coefficients[column], exponents[3] - exponents[column]);
+        coefficients[column] = scaled.undo(coefficients[column], column);
         if (!std::isfinite(coefficients[column])) {
             throw_invalid("fit", "observations", coefficients[column], "seconds and lengths whose ratio is finite");
         }
