@@ -20,11 +20,17 @@
 
 namespace evenkeel::views {
 
+template <class Samples>
+using constant_view = ranges::views::all_t<Samples> const;
+
+/// Samples whose view can be counted and looked up by number, also as a constant.
+template <class Samples>
+concept batchable = ranges::viewable_range<Samples> && ranges::random_access_range<constant_view<Samples>> &&
+                    ranges::sized_range<constant_view<Samples>>;
+
 struct batches_fn {
-    template <class Samples>
-    requires ranges::viewable_range<Samples> && ranges::random_access_range < ranges::views::all_t<Samples>
-    const > &&ranges::sized_range<ranges::views::all_t<Samples> const> [[nodiscard]] auto operator()(
-                Samples&& samples, plan const& plan) const {
+    template <batchable Samples>
+    [[nodiscard]] auto operator()(Samples&& samples, plan const& plan) const {
         auto const count = static_cast<std::size_t>(ranges::size(samples));
         if (count != plan.items.size()) {
             throw_invalid("views::batches", "samples.size()", count,
