@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/solve/detail/mixed_bound.hpp>
-#include <evenkeel/solve/detail/mixed_sizes.hpp>
-#include <evenkeel/solve/detail/sorted_items.hpp>
+
+#include "tests/support/mixed_items.hpp"
 
 namespace evenkeel::detail::mixed_bound_test {
 namespace {
@@ -15,17 +15,7 @@ using weights = std::vector<std::uint64_t>;
 
 /// The bound of items that weigh `padded` and `packed` times their length.
 std::uint64_t bound_of(weights const& lengths, std::size_t ranks, std::uint64_t padded, std::uint64_t packed) {
-    weights whole;
-    weights padded_weights;
-    for (auto const length : lengths) {
-        padded_weights.push_back(padded * length);
-        whole.push_back((padded + packed) * length);
-    }
-    sorted_items items;
-    sort_items("test", whole, items);
-    mixed_sizes sizes;
-    sizes.assign(items, padded_weights);
-    return mixed_bound(sizes, ranks);
+    return mixed_bound(test::mixed_items(lengths, padded, packed), ranks);
 }
 
 TEST(mixed_bound, is_the_mean_the_heaviest_or_what_the_heaviest_cost_together) {

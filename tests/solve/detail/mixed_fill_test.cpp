@@ -11,30 +11,15 @@
 #include <evenkeel/solve/balance_padded.hpp>
 #include <evenkeel/solve/detail/mixed_fill.hpp>
 #include <evenkeel/solve/detail/mixed_sizes.hpp>
-#include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
 
 #include "tests/support/batches.hpp"
+#include "tests/support/mixed_items.hpp"
 
 namespace evenkeel::detail::mixed_fill_test {
 namespace {
 
 using weights = std::vector<std::uint64_t>;
-
-/// Items that weigh `padded` and `packed` times their length.
-mixed_sizes sizes_of(weights const& lengths, std::uint64_t padded, std::uint64_t packed) {
-    weights whole;
-    weights padded_weights;
-    for (auto const length : lengths) {
-        padded_weights.push_back(padded * length);
-        whole.push_back((padded + packed) * length);
-    }
-    sorted_items items;
-    sort_items("test", whole, items);
-    mixed_sizes sizes;
-    sizes.assign(items, padded_weights);
-    return sizes;
-}
 
 std::uint64_t homeless(mixed_sizes const& sizes, std::size_t ranks, std::uint64_t bound, mixed_filling filling) {
     mixed_fill fill;
@@ -46,7 +31,7 @@ TEST(mixed_fill, finds_everything_a_rank_exactly_where_padding_alone_allows_it) 
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         auto const [lengths, ranks] = test::mixed_batch(seed, 1 + seed % 20, 1 + seed % 13);
         std::uint64_t const optimum = balance(lengths, ranks, padded_cost{}).quality.max_load;
-        auto const sizes = sizes_of(lengths, 1, 0);
+        auto const sizes = test::mixed_items(lengths, 1, 0);
         if (sizes.size() == 0) {
             continue;
         }
@@ -66,7 +51,7 @@ TEST(mixed_fill, leaves_fewer_items_homeless_when_it_folds) {
         for (auto& length : lengths) {
             length = random.between(1, 2000);
         }
-        auto const sizes = sizes_of(lengths, 1, 4);
+        auto const sizes = test::mixed_items(lengths, 1, 4);
         std::uint64_t const bound = sizes.total / 512 * 1004 / 1000;
         EXPECT_LT(4 * homeless(sizes, 512, bound, mixed_filling::folded),
                   3 * homeless(sizes, 512, bound, mixed_filling::largest))
@@ -77,7 +62,7 @@ TEST(mixed_fill, leaves_fewer_items_homeless_when_it_folds) {
 TEST(mixed_fill, says_what_it_places_and_keeps_within_the_bound) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         auto const [lengths, ranks] = test::mixed_batch(seed, 1 + seed % 20, 1 + seed % 13);
-        auto const sizes = sizes_of(lengths, 1 + seed % 3, seed % 5);
+        auto const sizes = test::mixed_items(lengths, 1 + seed % 3, seed % 5);
         if (sizes.size() == 0) {
             continue;
         }
