@@ -20,11 +20,12 @@ struct balance_options {
     /// Good enough: a busiest rank of at most lower bound * (1 + tolerance).
     double tolerance = 0;
 
-    /// How many steps per sample the search for a better plan may take after longest first, which always runs; a
-    /// batch of fewer than 1024 samples counts as one of 1024. `balance` counts samples that weigh something, nearly
-    /// twice, and 512 at least; three times as often with fewer than five of them per rank, six times with two or
-    /// three. A step is a comparison or two, a few nanoseconds at most. Steps are counted, so the plan does not
-    /// depend on the machine.
+    /// How many steps per sample the search for a better plan may take after longest first, which always runs; a batch
+    /// of fewer than 1024 samples counts as one of 1024. A step is a comparison or two, a few nanoseconds at most. Steps
+    /// are counted, so the plan does not depend on the machine.
+    ///
+    /// With a `cost_model` and no wishes, only samples that weigh something count, each as 7/4, three times as much
+    /// where a rank has fewer than five of them, six times where it has 3.3 or fewer; and 512 are the least.
     ///
     /// It also says how fine a difference is worth a search: where loads are a million or more, as those of
     /// `attention_cost` are, one part in 80 * effort is not.
