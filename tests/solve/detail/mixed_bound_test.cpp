@@ -6,7 +6,7 @@
 
 #include <evenkeel/solve/detail/mixed_bound.hpp>
 
-#include "tests/support/mixed_items.hpp"
+#include "tests/solve/detail/mixed_items.hpp"
 
 namespace evenkeel::detail::mixed_bound_test {
 namespace {

@@ -13,8 +13,8 @@
 #include <evenkeel/solve/detail/mixed_sizes.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
 
+#include "tests/solve/detail/mixed_items.hpp"
 #include "tests/support/batches.hpp"
-#include "tests/support/mixed_items.hpp"
 
 namespace evenkeel::detail::mixed_fill_test {
 namespace {
