@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -57,9 +56,8 @@ class homing {
 
     /// Items that have next to no bytes, such as texts among images, may stay where they are: there are many of them.
     [[nodiscard]] std::uint64_t least_bytes_worth_it() const noexcept {
-        auto const& bytes = state_->items().bytes;
-        std::uint64_t const total = std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
-        return bytes.empty() ? 1 : std::max<std::uint64_t>(1, total / bytes.size() / 256);
+        auto const& items = state_->items();
+        return items.proportional ? 1 : std::max<std::uint64_t>(1, items.total_bytes() / items.size() / 256);
     }
 
     /// After the first sweep, only what was away before it or was exchanged in it can be away.
@@ -68,8 +66,10 @@ class homing {
         auto const may_come = [&](std::uint32_t item) { return is_away(item) && items.bytes_of(item) >= least_bytes_; };
         if (first) {
             away_.clear();
-            for (std::uint32_t item = 0; item < items.size(); ++item) {
-                if (may_come(item)) {
+            auto const ranks = state_->ranks_of();
+            auto const homes = std::span<std::uint32_t const>{items.home_rank};
+            for (std::uint32_t item = 0; item < homes.size(); ++item) {
+                if (ranks[item] != homes[item] && may_come(item)) {
                     away_.push_back(item);
                 }
             }

@@ -183,8 +183,12 @@ inline void rebalance(stay_room& room, stay_task const& task) {
 
     room.rank_of_item.resize(count);
     auto& result = room.result;
-    result.total = task.weights_are_bytes() ? items.sorted.total * items.sorted.unit
-                                            : std::accumulate(task.bytes.begin(), task.bytes.end(), std::uint64_t{0});
+    result.total = 0;
+    if (task.plan) {
+        result.total = task.weights_are_bytes()
+                           ? items.sorted.total * items.sorted.unit
+                           : std::accumulate(task.bytes.begin(), task.bytes.end(), std::uint64_t{0});
+    }
     result.moved = 0;
     result.between_nodes = 0;
     auto& counts = result.plan.offsets;

@@ -36,7 +36,7 @@ struct stay_task {
     std::uint64_t slack_tenths = 8;
 
     bool bounds = true;  ///< whether the result says how few bytes must move
-    bool plan = true;    ///< whether it has a plan, or only `stay_room::rank_of_item`
+    bool plan = true;    ///< whether it has a plan and the total of all bytes, or only `stay_room::rank_of_item`
 
     /// Whether the two are the same memory, so that neither need be read to know that they are equal.
     [[nodiscard]] bool weights_are_bytes() const noexcept { return bytes.data() == weights.data(); }
