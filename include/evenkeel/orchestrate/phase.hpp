@@ -44,7 +44,8 @@ class phase_cost {
   public:
     template <detail::other_cost_model<phase_cost> Model>
     phase_cost(Model model)  // NOLINT: a model is a cost
-        : weigh_{[model](std::span<std::uint64_t const> lengths, std::span<std::uint64_t> weights,
+        : counts_tokens_{counts_tokens(model)},
+          weigh_{[model](std::span<std::uint64_t const> lengths, std::span<std::uint64_t> weights,
                          std::span<std::uint64_t>) {
               for (std::size_t item = 0; item < lengths.size(); ++item) {
                   weights[item] = model.weight(lengths[item]);
@@ -85,6 +86,9 @@ class phase_cost {
     /// whether they are packed in some part.
     [[nodiscard]] bool packs() const noexcept { return packs_ || !pads_; }
 
+    /// Whether every length weighs as much as it is long, so that nothing need be asked.
+    [[nodiscard]] bool counts_tokens() const noexcept { return counts_tokens_; }
+
     /// What each length weighs, by itself and in all, written to `weights`, and what of it is padded to the longest of
     /// a rank, to `padded`. Both are as long as `lengths`, which may be the same memory as `weights`; `padded` may be
     /// empty.
@@ -96,8 +100,18 @@ class phase_cost {
     }
 
   private:
+    template <class Model>
+    [[nodiscard]] static bool counts_tokens(Model const& model) noexcept {
+        if constexpr (std::same_as<Model, linear_cost>) {
+            return model == linear_cost{};
+        } else {
+            return false;
+        }
+    }
+
     bool pads_ = false;
     bool packs_ = false;
+    bool counts_tokens_ = false;
     std::function<void(std::span<std::uint64_t const>, std::span<std::uint64_t>, std::span<std::uint64_t>)> weigh_;
 };
 

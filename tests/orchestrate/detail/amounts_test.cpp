@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <evenkeel/core/group.hpp>
@@ -24,16 +25,17 @@ step_samples two_images(std::uint64_t length) {
 }
 
 TEST(amounts, adds_up_what_each_sample_brings) {
-    auto const found = amounts_of(two_images(256), vision_and_llm(100, 7));
+    auto const samples = two_images(256);
+    auto const found = amounts_of(samples, vision_and_llm(100, 7));
 
-    EXPECT_EQ(found.phases[0].weights, (std::vector<std::uint64_t>{256, 10}));
+    EXPECT_THAT(found.phases[0].weights, testing::ElementsAre(256, 10));
     EXPECT_EQ(found.phases[0].bytes, (std::vector<std::uint64_t>{25'600, 1000}));
     EXPECT_EQ(found.phases[0].output_bytes, (std::vector<std::uint64_t>{64 * 7, 3 * 7}));
     EXPECT_EQ(found.phases[0].total_bytes, 26'600U);
     EXPECT_EQ(found.phases[0].total_output_bytes, 67U * 7);
     EXPECT_EQ(found.phases[0].owners, (std::vector{item_id{1}, item_id{1}}));
     EXPECT_TRUE(found.phases[0].several_units);
-    EXPECT_EQ(found.phases[1].weights, (std::vector<std::uint64_t>{20, 367}));
+    EXPECT_THAT(found.phases[1].weights, testing::ElementsAre(20, 367));
     EXPECT_EQ(found.phases[1].bytes, (std::vector<std::uint64_t>{160, 2400}));
     EXPECT_EQ(found.phases[1].total_bytes, 2560U);
     EXPECT_EQ(found.outputs, (std::vector<std::uint64_t>{0, 67 * 7}));
@@ -45,7 +47,8 @@ TEST(amounts, are_the_same_where_every_sum_has_to_be_checked) {
     std::uint64_t const length = std::uint64_t{1} << 50;
     auto const phases = vision_and_llm(1024, 4096);
     ASSERT_FALSE(all_bytes_fit(two_images(length), phases));
-    auto const found = amounts_of(two_images(length), phases);
+    auto const samples = two_images(length);
+    auto const found = amounts_of(samples, phases);
 
     EXPECT_EQ(found.phases[0].total_bytes, (length + 10) * 1024);
     EXPECT_EQ(found.phases[0].total_output_bytes, (length / 4 + 3) * 4096);

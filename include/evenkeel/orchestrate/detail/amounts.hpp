@@ -19,7 +19,7 @@ namespace evenkeel::detail {
 
 /// What the items of one phase weigh and carry: units of an encoder, samples of the LLM.
 struct phase_amounts {
-    std::vector<std::uint64_t> weights;       ///< each for itself, without padding to others
+    std::span<std::uint64_t const> weights;   ///< each for itself, without padding to others
     std::vector<std::uint64_t> padded;        ///< of these, what `phase_cost` pads; empty if nothing
     std::vector<std::uint64_t> bytes;         ///< before the phase: raw inputs; of the LLM: text
     std::vector<std::uint64_t> output_bytes;  ///< of an encoder
@@ -27,6 +27,8 @@ struct phase_amounts {
     bool several_units = false;               ///< whether a sample has more than one
     std::uint64_t total_bytes = 0;
     std::uint64_t total_output_bytes = 0;
+
+    std::vector<std::uint64_t> own_weights;  ///< what `weights` refers to, where that is not the lengths themselves
 };
 
 /// The same for all phases of a step, and what the samples have of them together.
@@ -54,23 +56,31 @@ struct step_amounts {
 [[nodiscard]] inline std::uint64_t ways_of(phase const& encoder) noexcept { return encoder.trained ? 2 : 1; }
 
 /// The weights of lengths that are padded up first.
+///
+/// @param lengths  Are the weights where the cost is one of tokens, and then have to stay as long as these.
 inline void weigh_padded(phase const& phase, std::span<std::uint64_t const> lengths, phase_amounts& amounts) {
-    amounts.weights.resize(lengths.size());
     amounts.padded.resize(phase.cost.pads() ? lengths.size() : 0);
-    if (phase.pad_to == 1) {
-        phase.cost.weigh(lengths, amounts.weights, amounts.padded);
+    if (phase.pad_to == 1 && phase.cost.counts_tokens()) {
+        amounts.weights = lengths;
         return;
     }
-    for (std::size_t item = 0; item < lengths.size(); ++item) {
-        amounts.weights[item] = rounded_up(lengths[item], phase.pad_to, "orchestrate: a padded length");
+    auto& weights = amounts.own_weights;
+    weights.resize(lengths.size());
+    if (phase.pad_to == 1) {
+        phase.cost.weigh(lengths, weights, amounts.padded);
+    } else {
+        for (std::size_t item = 0; item < lengths.size(); ++item) {
+            weights[item] = rounded_up(lengths[item], phase.pad_to, "orchestrate: a padded length");
+        }
+        phase.cost.weigh(weights, weights, amounts.padded);
     }
-    phase.cost.weigh(amounts.weights, amounts.weights, amounts.padded);
+    amounts.weights = weights;
 }
 
-/// The sample of each unit, without asking each sample whether it has any, which no processor foresees.
+/// The sample of each unit, without asking each sample how many it has, which no processor foresees.
 inline void write_owners(unit_map const& units, phase_amounts& amounts) {
     auto const& offsets = units.offsets;
-    amounts.owners.resize(units.units() + 1);
+    amounts.owners.assign(units.units() + 1, {});
     std::size_t most = 0;
     for (std::size_t sample = 0; sample < units.samples(); ++sample) {
         // Of samples without units, the next that has some takes the place.
@@ -78,10 +88,9 @@ inline void write_owners(unit_map const& units, phase_amounts& amounts) {
         most = std::max(most, offsets[sample + 1] - offsets[sample]);
     }
     amounts.several_units = most > 1;
-    for (std::size_t sample = 0; sample < units.samples() && most > 1; ++sample) {
-        for (std::size_t unit = offsets[sample]; unit < offsets[sample + 1]; ++unit) {
-            amounts.owners[unit] = to_id<item_id>(sample);
-        }
+    // Units that are not the first of their sample belong to that of the unit before.
+    for (std::size_t unit = 1; unit < amounts.owners.size() && amounts.several_units; ++unit) {
+        amounts.owners[unit] = std::max(amounts.owners[unit], amounts.owners[unit - 1]);
     }
     amounts.owners.pop_back();
 }
@@ -108,10 +117,12 @@ template <class Arithmetic>
 void write_text_bytes(step_samples const& samples, phase const& llm, step_amounts& result) {
     auto& amounts = result.phases.back();
     for (std::size_t sample = 0; sample < samples.size(); ++sample) {
-        amounts.bytes[sample] =
-            Arithmetic::times(samples.text[sample], llm.bytes_in, "orchestrate: the bytes of a text");
+        std::uint64_t const text = samples.text[sample];
+        amounts.bytes[sample] = Arithmetic::times(text, llm.bytes_in, "orchestrate: the bytes of a text");
+        result.moving[sample] = amounts.bytes[sample];
+        result.sequences[sample] = text;
+        result.outputs[sample] = 0;
     }
-    result.moving.assign(amounts.bytes.begin(), amounts.bytes.end());
     amounts.total_bytes = Arithmetic::in_all(amounts.bytes);
 }
 
@@ -152,17 +163,19 @@ void write_bytes(step_samples const& samples, std::span<phase const> phases, ste
 
 /// Whether no sum of a step's tokens or bytes can exceed 64 bits, were all lengths as long as the longest.
 [[nodiscard]] inline bool all_bytes_fit(step_samples const& samples, std::span<phase const> phases) noexcept {
+    // As wide as the longest; found by bits, several at a time.
     std::uint64_t longest = 1;
+    auto const look_at = [&](std::span<std::uint64_t const> lengths) {
+        for (auto const length : lengths) {
+            longest |= length;
+        }
+    };
     std::size_t count = samples.size();
     std::uint64_t bytes = 1;
-    for (auto const length : samples.text) {
-        longest = std::max(longest, length);
-    }
+    look_at(samples.text);
     for (auto const& inputs : samples.inputs) {
         count += inputs.lengths.size();
-        for (auto const length : inputs.lengths) {
-            longest = std::max(longest, length);
-        }
+        look_at(inputs.lengths);
     }
     for (auto const& phase : phases) {
         bytes = std::max({bytes, phase.bytes_in, phase.bytes_out});
@@ -173,11 +186,13 @@ void write_bytes(step_samples const& samples, std::span<phase const> phases, ste
 
 /// Checks all sums once, so that plans and traffic need not.
 ///
+/// @param result  Refers to lengths of `samples`.
 /// @throws std::overflow_error  if a length, a weight or the bytes of a phase do not fit into 64 bits.
 inline void write_amounts(step_samples const& samples, std::span<phase const> phases, step_amounts& result) {
     result.phases.resize(phases.size());
-    result.sequences.assign(samples.text.begin(), samples.text.end());
-    result.outputs.assign(samples.size(), 0);
+    result.sequences.resize(samples.size());
+    result.outputs.resize(samples.size());
+    result.moving.resize(samples.size());
     auto& llm = result.phases.back();
     // The last of other phases may have been an encoder.
     llm.owners.clear();
