@@ -100,8 +100,9 @@ class cargo_step {
     [[nodiscard]] static bool parts_samples(phase_task const& task, group_view const& view,
                                             std::span<std::uint32_t const> rank_of) noexcept {
         auto const nodes = view.nodes_of_ranks();
+        bool const whole = task.items.empty();
         for (std::size_t at = 0; at < task.size(); ++at) {
-            std::uint32_t const rank = rank_of[task.item(at)];
+            std::uint32_t const rank = rank_of[whole ? at : to_index(task.items[at])];
             if (rank != task.home_ranks[at] && task.classes[at] != 0 && nodes[rank] != nodes[task.home_ranks[at]]) {
                 return true;
             }

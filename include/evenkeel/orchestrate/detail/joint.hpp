@@ -85,6 +85,12 @@ class joint_choice {
     }
 
     void start_from_home(step_problem const& problem, std::span<item_id const> samples) {
+        if (samples.size() == problem.samples.size()) {
+            problem.for_each_drawn(problem.encoders(), [&](world_rank home, std::size_t first, std::size_t last) {
+                anchors_.start(first, last, home);
+            });
+            return;
+        }
         for (item_id const sample : samples) {
             anchors_.start(sample, problem.home[sample].rank);
         }
@@ -106,18 +112,31 @@ class joint_choice {
         std::size_t const count = whole ? amounts.weights.size() : task_.items.size();
         auto const& view = views_[encoder];
         task_.home_ranks.resize(count);
-        for (std::size_t at = 0; at < count; ++at) {
-            task_.home_ranks[at] = view.nearest(anchors_[amounts.owners[whole ? at : task_.item(at)]], at);
-        }
-        if (!first) {
+        if (first && whole) {
+            problem.for_each_drawn(encoder, [&](world_rank drawn_on, std::size_t begin, std::size_t end) {
+                for (std::size_t at = begin; at < end; ++at) {
+                    task_.home_ranks[at] = view.nearest(drawn_on, at);
+                }
+            });
+        } else {
             std::uint64_t const ways = problem.ways(encoder);
             task_.some_bytes.resize(count);
             task_.some_classes.resize(count);
+            auto const anchors = anchors_.all();
+            auto const held_of = anchors_.all_held();
+            auto const homes = std::span{task_.home_ranks};
+            auto const bytes = std::span{task_.some_bytes};
+            auto const classes = std::span{task_.some_classes};
+            auto const owners = std::span{amounts.owners};
+            auto const raw = std::span{amounts.bytes};
+            auto const outputs = std::span{amounts.output_bytes};
             for (std::size_t at = 0; at < count; ++at) {
                 std::size_t const unit = whole ? at : task_.item(at);
-                bool const placed = anchors_.held(amounts.owners[unit]) != 0;
-                task_.some_bytes[at] = amounts.bytes[unit] + (placed ? ways * amounts.output_bytes[unit] : 0);
-                task_.some_classes[at] = placed ? 1 : 0;
+                std::size_t const owner = to_index(owners[unit]);
+                bool const placed = held_of[owner] != 0;
+                homes[at] = view.nearest(anchors[owner], at);
+                bytes[at] = raw[unit] + (placed ? ways : 0) * outputs[unit];
+                classes[at] = placed ? 1 : 0;
             }
         }
         task_.several_units = amounts.several_units;
@@ -138,14 +157,21 @@ class joint_choice {
         task_.home_ranks.resize(samples.size());
         task_.some_classes.resize(samples.size());
         task_.several_units = false;
+        // A class might be stored anywhere, as far as a compiler knows: what it must not read anew stands here.
+        auto const outputs_of = std::span{amounts.outputs};
+        auto const anchors = anchors_.all();
+        auto const held_of = anchors_.all_held();
+        auto const homes = std::span{task_.home_ranks};
+        auto const classes = std::span{task_.some_classes};
         for (std::size_t at = 0; at < samples.size(); ++at) {
-            task_.home_ranks[at] = view.nearest(anchors_[samples[at]], at);
+            std::size_t const sample = to_index(samples[at]);
+            homes[at] = view.nearest(anchors[sample], at);
             // Text alone is free cargo; after that, samples whose outputs are scattered anyway.
-            std::uint64_t const outputs = amounts.outputs[to_index(samples[at])];
+            std::uint64_t const outputs = outputs_of[sample];
             // In sums, as no processor foresees which it is.
-            std::uint64_t const held = anchors_.held(samples[at]);
+            std::uint64_t const held = held_of[sample];
             bool const together = held >= outputs - held;
-            task_.some_classes[at] = static_cast<std::uint8_t>((outputs != 0 ? 1U : 0U) * (together ? 2U : 1U));
+            classes[at] = static_cast<std::uint8_t>((outputs != 0 ? 1U : 0U) * (together ? 2U : 1U));
         }
         task_.items.clear();
         if (!whole) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/quality.hpp>
 #include <evenkeel/core/topology.hpp>
@@ -36,6 +37,23 @@ struct step_problem {
             auto const bytes_b = amounts.phases[b].total_bytes;
             return bytes_a != bytes_b ? bytes_a > bytes_b : a < b;
         });
+    }
+
+    /// Visits what each world rank has drawn of a phase, rank by rank: `visit(rank, first, last)`, items `first` to
+    /// before `last`. Most stay where they were drawn, so that what is moved is found quicker from there than one by one.
+    template <class Visit>
+    void for_each_drawn(std::size_t phase, Visit visit) const {
+        std::size_t first = 0;
+        for (std::size_t rank = 0; rank < samples.counts.size(); ++rank) {
+            std::size_t const last = first + samples.counts[rank];
+            if (phase < encoders()) {
+                auto const& offsets = samples.inputs[phase].units.offsets;
+                visit(to_id<world_rank>(rank), offsets[first], offsets[last]);
+            } else {
+                visit(to_id<world_rank>(rank), first, last);
+            }
+            first = last;
+        }
     }
 
     /// How often the outputs of an encoder travel.
