@@ -92,11 +92,10 @@ inline planned_step const& orchestrate(orchestrate_workspace& workspace, step_sa
         auto const& chosen = room.chosen[number];
         auto& planned = step.phases[number];
         detail::in_phase(phases, number, [&] {
-            auto const& amounts = room.amounts.phases[number];
-            planned.one_batch_bound = slots == 1 ? chosen.qualities.front().lower_bound
-                                                 : room.bound(amounts.weights, phases[number].group.ranks());
-            room.write(phases[number], room.views[number], topology.size(), slots, room.slots.slot_of, amounts.owners,
-                       chosen, planned);
+            planned.one_batch_bound =
+                slots == 1 ? chosen.qualities.front().lower_bound
+                           : room.bound(room.amounts.phases[number].weights, phases[number].group.ranks());
+            room.write(problem, number, room.views[number], slots, room.slots.slot_of, chosen, planned);
         });
     }
     return step;

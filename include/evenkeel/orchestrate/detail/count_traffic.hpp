@@ -33,10 +33,12 @@ class traffic_counter {
         }
         auto const& llm = problem.amounts.phases.back();
         result.text = {.total = llm.total_bytes};
-        for (std::size_t sample = 0; sample < problem.samples.size(); ++sample) {
-            add(result.text, problem.home.places[sample].rank, views.back().leader(chosen.back().rank_of[sample]),
-                llm.bytes[sample], 1);
-        }
+        auto const& ranks = chosen.back().rank_of;
+        problem.for_each_drawn(problem.encoders(), [&](world_rank home, std::size_t first, std::size_t last) {
+            for (std::size_t sample = first; sample < last; ++sample) {
+                add(result.text, home, views.back().leader(ranks[sample]), llm.bytes[sample], 1);
+            }
+        });
         count_moved(result.text, 1);
         result.moved = moved_;
         result.between_nodes = between_nodes_;
@@ -51,19 +53,25 @@ class traffic_counter {
         std::uint64_t const ways = problem.ways(encoder);
         raw = {.total = amounts.total_bytes};
         outputs = {.total = amounts.total_output_bytes};
-        for (std::size_t unit = 0; unit < rank_of.size(); ++unit) {
-            std::size_t const sample = to_index(amounts.owners[unit]);
-            world_rank const at = views[encoder].leader(rank_of[unit]);
-            add(raw, problem.home.places[sample].rank, at, amounts.bytes[unit], 1);
-            add(outputs, at, views.back().leader(chosen.back().rank_of[sample]), amounts.output_bytes[unit], ways);
-        }
+        auto const& llm_ranks = chosen.back().rank_of;
+        problem.for_each_drawn(encoder, [&](world_rank home, std::size_t first, std::size_t last) {
+            for (std::size_t unit = first; unit < last; ++unit) {
+                world_rank const at = views[encoder].leader(rank_of[unit]);
+                add(raw, home, at, amounts.bytes[unit], 1);
+                world_rank const to = views.back().leader(llm_ranks[to_index(amounts.owners[unit])]);
+                // Mostly the LLM has come to the outputs.
+                if (at != to) {
+                    add(outputs, at, to, amounts.output_bytes[unit], ways);
+                }
+            }
+        });
         count_moved(raw, 1);
         count_moved(outputs, ways);
     }
 
     /// One item that travels `times` from rank to rank.
     void add(moved_bytes& one_way, world_rank from, world_rank to, std::uint64_t bytes, std::uint64_t times) noexcept {
-        // No branch: which items move, no processor foresees.
+        // No branch: which items move, no processor foresees. Few leave their node.
         one_way.moved += from != to ? bytes : 0;
         std::size_t const source = to_index(cluster_->nodes_of_ranks[to_index(from)]);
         std::size_t const target = to_index(cluster_->nodes_of_ranks[to_index(to)]);
