@@ -40,11 +40,11 @@ class node_splitter {
         loads_.assign(size_, 0);
         rank_of.resize(items.size());
         for (std::size_t at = 0; at < items.size(); ++at) {
-            auto const home = std::find(ranks.begin(), ranks.end(), task_->home_ranks[items[at]]);
-            if (home == ranks.end()) {
+            std::size_t const home = place_of(task_->home_ranks[items[at]], ranks);
+            if (home == ranks.size()) {
                 return false;
             }
-            rank_of[at] = static_cast<std::uint32_t>(home - ranks.begin());
+            rank_of[at] = static_cast<std::uint32_t>(home);
             loads_[rank_of[at]] += task_->weights[items[at]];
         }
         return *std::max_element(loads_.begin(), loads_.end()) <= target_;
@@ -84,10 +84,9 @@ class node_splitter {
         shares_.assign(size_ * size_, 0);
         loads_.assign(size_, 0);
         for (std::size_t at = 0; at < items.size(); ++at) {
-            auto const home = std::find(ranks.begin(), ranks.end(), task_->home_ranks[items[at]]);
-            if (home != ranks.end()) {
-                shares_[batch_of[at] * size_ + static_cast<std::size_t>(home - ranks.begin())] +=
-                    task_->bytes[items[at]];
+            std::size_t const home = place_of(task_->home_ranks[items[at]], ranks);
+            if (home != ranks.size()) {
+                shares_[batch_of[at] * size_ + home] += task_->bytes[items[at]];
             }
             loads_[batch_of[at]] += task_->weights[items[at]];
         }
@@ -107,14 +106,21 @@ class node_splitter {
         }
         for (std::size_t at = 0; at < items.size(); ++at) {
             std::uint32_t const item = items[at];
-            bool const stays = task_->weights[item] == 0 &&
-                               std::find(ranks.begin(), ranks.end(), task_->home_ranks[item]) != ranks.end();
+            bool const stays = task_->weights[item] == 0 && place_of(task_->home_ranks[item], ranks) != ranks.size();
             rank_of[item] = stays ? task_->home_ranks[item] : ranks[seats_[batch_of[at]]];
         }
         return *std::max_element(loads_.begin(), loads_.end());
     }
 
   private:
+    /// Which of `ranks` it is, or their number if it is none. Mostly they follow one another.
+    [[nodiscard]] static std::size_t place_of(std::uint32_t rank, std::span<std::uint32_t const> ranks) noexcept {
+        std::size_t const guess = rank - std::min(rank, ranks.front());
+        return guess < ranks.size() && ranks[guess] == rank
+                   ? guess
+                   : static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
+    }
+
     phase_task const* task_ = nullptr;
     std::size_t size_ = 0;
     std::uint64_t target_ = 0;

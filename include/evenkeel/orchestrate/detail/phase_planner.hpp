@@ -112,10 +112,13 @@ class phase_planner {
                 return;
             }
         }
+        // What comes back in exchange has to hold as much in later steps.
+        staying_.rank_of_item.reserve(answer.rank_of.capacity());
         even_out(task, phase, view, tolerance);
         auto const& kept = staying_.result;
         answer.quality = kept.quality;
-        answer.rank_of.assign(staying_.rank_of_item.begin(), staying_.rank_of_item.end());
+        answer.rank_of.reserve(staying_.rank_of_item.capacity());
+        answer.rank_of.swap(staying_.rank_of_item);
         answer.from_scratch = kept.from_scratch;
         if (tolerance > 0 && is_sparse(task, view)) {
             std::uint64_t const least = kept.between_nodes_bound.value_or(0);
