@@ -113,6 +113,9 @@ struct planned_step {
 
 /// The ranks of a phase that have no item in a micro-batch. They still take part in every collective: run them on a
 /// dummy whose loss counts nothing.
+///
+///     // Two images on four ranks:
+///     evenkeel::empty_ranks(step.phases[vision]);   // two ranks that encode nothing
 [[nodiscard]] inline std::vector<rank_id> empty_ranks(planned_phase const& phase, micro_batch_id micro_batch = {}) {
     std::vector<rank_id> result;
     for (std::size_t rank = 0; rank < phase.plan.ranks().value; ++rank) {

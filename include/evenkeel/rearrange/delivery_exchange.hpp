@@ -24,7 +24,8 @@ enum class gradients : std::uint8_t {
 
 /// The way back of a delivered field: the transpose of each copy that counts.
 ///
-///     auto const back = evenkeel::invert(outputs, evenkeel::gradients::summed);
+///     evenkeel::invert(outputs, evenkeel::gradients::summed).copies;      // as many as there are of `outputs`
+///     evenkeel::invert(outputs, evenkeel::gradients::of_leader).copies;   // one
 [[nodiscard]] inline delivered_field invert(delivered_field const& field, gradients which) {
     delivered_field result{.pieces = field.pieces, .copies = {}};
     std::size_t const count = which == gradients::of_leader && !field.copies.empty() ? 1 : field.copies.size();

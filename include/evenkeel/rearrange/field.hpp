@@ -54,6 +54,9 @@ requires sample_length<std::ranges::range_value_t<Lengths>>
 
 /// How many bytes of all `fields` together each of `items` items carries.
 ///
+///     // Pixels of 10, 20 and 30 bytes, and a label of 8 for each.
+///     evenkeel::bytes_of_items(std::array{pixels, labels}, 3);   // 18, 28, 38
+///
 /// @param fields  Any range of fields, such as `std::array{pixels, labels}`.
 /// @throws std::invalid_argument  if a field does not know each item's bytes.
 /// @throws std::overflow_error    if an item's bytes do not fit into 64 bits.

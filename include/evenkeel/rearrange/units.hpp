@@ -99,6 +99,9 @@ inline void require_units(std::string_view function, std::string_view argument, 
 
 /// What the units of each sample add up to: its tokens, its bytes, its cost.
 ///
+///     // Sample 0 has units of 256 and 88 tokens, sample 1 none, sample 2 one of 64.
+///     evenkeel::sums_of_samples(images, tokens);   // 344, 0, 64
+///
 /// @throws std::invalid_argument  if there is not one value per unit.
 /// @throws std::overflow_error    if a sum does not fit into 64 bits.
 [[nodiscard]] inline std::vector<std::uint64_t> sums_of_samples(unit_map const& units,

@@ -8,6 +8,8 @@
 namespace evenkeel {
 
 /// How many micro-batches `micro_batches` makes, and when it may stop.
+///
+///     evenkeel::micro_batches(lengths, ranks, model, {.cap = 16384, .multiple_of = 4});   // 4, or 8, or 12 ...
 struct micro_batch_options {
     /// The most tokens of a rank in one micro-batch, as the model runs them; none, unless asked.
     std::optional<std::uint64_t> cap = {};

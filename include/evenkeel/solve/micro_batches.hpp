@@ -46,6 +46,11 @@ void read_tokens(micro_batch_solver& solver, Samples&& samples, rank_count ranks
 }  // namespace detail
 
 /// The memory that `micro_batches` works in. From the second batch of the same shape on, planning allocates nothing.
+///
+///     evenkeel::micro_batch_workspace space;                                       // lives as long as training
+///     auto const& step = evenkeel::micro_batches(space, lengths, ranks, model);    // valid until the next use
+///
+/// Results do not depend on what a workspace was used for before. It belongs to one thread at a time.
 class micro_batch_workspace {
   public:
     /// For the solvers.
