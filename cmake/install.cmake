@@ -4,8 +4,8 @@ include(GNUInstallDirs)
 
 set(evenkeel_package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/evenkeel")
 
-# evenkeel_install(TARGET [FILE_SET NAME]): installs the target, its headers and its own file of exported targets, so that
-# a user of one component needs the dependencies of no other. `evenkeel` is the package itself, `evenkeel_NAME` its
+# evenkeel_install(TARGET [FILE_SET NAME]): installs the target, its headers and its own file of exported targets, so
+# that a user of one component needs the dependencies of no other. `evenkeel` is the package itself, `evenkeel_NAME` its
 # component NAME.
 function(evenkeel_install target)
     string(REGEX REPLACE "^evenkeel_" "" component "${target}")

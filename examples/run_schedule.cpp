@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a pipeline schedule on ranks whose stages sleep as long as they would compute, and says how far the simulation
-// was off. `--backend mpi` wants one process for every stage: mpirun -n 4 run_schedule --backend mpi. Pictures and traces
-// are of the measured step. `--help` lists the options.
+// was off. `--backend mpi` wants one process for every stage: mpirun -n 4 run_schedule --backend mpi. Pictures and
+// traces are of the measured step. `--help` lists the options.
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -20,8 +20,8 @@ struct lease {
 };
 
 /// The other processes on this host, reached without MPI: short parcels through rings in shared memory, longer messages
-/// out of shared memory as well, the longest straight from the memory of their sender. A rank that waits sleeps until what it waits for has come, which costs two
-/// switches between processes that share a processor, not two per message.
+/// out of shared memory as well, the longest straight from the memory of their sender. A rank that waits sleeps until
+/// what it waits for has come, which costs two switches between processes that share a processor, not two per message.
 ///
 /// MPI lends memory to whoever sends or receives and cannot always take it back. Here the receiver copies, inside a
 /// call of its own, and afterwards looks whether the sender still waits: what it has read is good only then.

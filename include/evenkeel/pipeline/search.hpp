@@ -118,8 +118,8 @@ inline std::vector<size_choice> choices_of(measured_pipeline const& pipeline, st
 /// @param pipelines     One for every replica of every modality.
 /// @param syncs         Batch-syncs in a step.
 /// @param memory_limit  Bytes of one device.
-/// @throws std::invalid_argument  if no size divides a pipeline's samples per sync, a time or size is missing, or a step
-///                                has more micro-batches than 32 bits count.
+/// @throws std::invalid_argument  if no size divides a pipeline's samples per sync, a time or size is missing, or a
+///                                step has more micro-batches than 32 bits count.
 /// @throws infeasible  if a pipeline fits with none of its sizes; `amount` is how many bytes it lacks at best.
 [[nodiscard]] inline group_search search_groups(
     std::span<measured_pipeline const> pipelines, std::size_t syncs,

@@ -29,8 +29,8 @@ namespace evenkeel {
 ///
 /// @param pipelines  One for every replica of every modality; they meet at their batch-syncs.
 /// @param times      One for each pipeline.
-/// @throws std::invalid_argument  if the schedules do not run (see `faults_of`), or a time is negative, missing or above
-///                                1e200, that of a message included: so everything ends at a finite time.
+/// @throws std::invalid_argument  if the schedules do not run (see `faults_of`), or a time is negative, missing or
+///                                above 1e200, that of a message included: so everything ends at a finite time.
 /// @complexity O(instructions)
 [[nodiscard]] inline simulation simulate(std::span<schedule const> pipelines, std::span<pipeline_times const> times) {
     require_valid("simulate", pipelines);

@@ -24,11 +24,11 @@ namespace evenkeel {
 ///     evenkeel::faults_of(std::array{text, image})[0].text;
 ///     // "pipelines[1], device 2: B3 stands before RECV_B3, which it needs"
 ///
-/// The stages have to be a multiple of the devices. Every micro-batch has to pass every stage forward and backward, once,
-/// with its transfers and batch-syncs; an instruction comes after what it needs on its device; a stage runs its forwards in the order of the micro-batches;
-/// what is sent first is received first; all pipelines have equally many batch-syncs; and run together, sends being
-/// buffered, no devices wait for each other in a circle. Any such order is valid, whoever made it: two instructions
-/// that do not depend on each other may change places.
+/// The stages have to be a multiple of the devices. Every micro-batch has to pass every stage forward and backward,
+/// once, with its transfers and batch-syncs; an instruction comes after what it needs on its device; a stage runs its
+/// forwards in the order of the micro-batches; what is sent first is received first; all pipelines have equally many
+/// batch-syncs; and run together, sends being buffered, no devices wait for each other in a circle. Any such order is
+/// valid, whoever made it: two instructions that do not depend on each other may change places.
 ///
 /// @param pipelines  One for every replica of every modality; they meet at their batch-syncs.
 /// @complexity O(instructions + stages * micro-batches)

@@ -72,8 +72,8 @@ inline void require_units(std::string_view function, std::string_view argument, 
         throw_invalid(function, std::string{argument} + ".offsets.size()", offsets.size(),
                       "1 + the " + std::to_string(samples) + " samples");
     }
-    // Without an end before the last, several are looked at together: one that is less than the one before it leaves the
-    // highest bit behind, unless one of the two has it.
+    // Without an end before the last, several are looked at together: one that is less than the one before it leaves
+    // the highest bit behind, unless one of the two has it.
     std::size_t bits = 0;
     for (std::size_t sample = 0; sample < samples; ++sample) {
         bits |= offsets[sample + 1] | (offsets[sample + 1] - offsets[sample]);

@@ -33,9 +33,9 @@ namespace evenkeel {
 /// partition is tried.
 ///
 /// `quality.lower_bound` counts padding only where it is provable. Of up to eight sizes, such as tiles, it knows what
-/// ranks can hold, and most plans turn out to be the optimum; of many it is mostly the mean without padding, so a gap of
-/// some thousandths may well be the optimum. Loads and mean are as for a `padded_model`; ties, order and samples that weigh
-/// nothing as for a `cost_model`.
+/// ranks can hold, and most plans turn out to be the optimum; of many it is mostly the mean without padding, so a gap
+/// of some thousandths may well be the optimum. Loads and mean are as for a `padded_model`; ties, order and samples
+/// that weigh nothing as for a `cost_model`.
 ///
 /// @throws std::invalid_argument  if `ranks` is zero, a length is negative or not a number, an option makes no sense,
 ///                                or `options.wishes` has a wish.

@@ -21,8 +21,8 @@ struct balance_options {
     double tolerance = 0;
 
     /// How many steps per sample the search for a better plan may take after longest first, which always runs; a batch
-    /// of fewer than 1024 samples counts as one of 1024. A step is a comparison or two, a few nanoseconds at most. Steps
-    /// are counted, so the plan does not depend on the machine.
+    /// of fewer than 1024 samples counts as one of 1024. A step is a comparison or two, a few nanoseconds at most.
+    /// Steps are counted, so the plan does not depend on the machine.
     ///
     /// With a `cost_model` and no wishes, only samples that weigh something count, each as 7/4, three times as much
     /// where a rank has fewer than five of them, six times where it has 3.3 or fewer; and 512 are the least.

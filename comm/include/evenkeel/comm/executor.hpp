@@ -79,8 +79,8 @@ class pipeline_executor {
     /// @param pipelines  One for every replica of every modality; the same on every rank.
     /// @throws std::invalid_argument  on every rank, if the schedules do not run together or are not of that kind, or a
     ///                                rank or size is missing, too large or there twice.
-    /// @throws comm::error            if the ranks do not hold the same pipelines, or a peer failed, did not come in time
-    ///                                or has no memory for its buffers.
+    /// @throws comm::error            if the ranks do not hold the same pipelines, or a peer failed, did not come in
+    ///                                time or has no memory for its buffers.
     pipeline_executor(communicator& world, std::span<placed_pipeline const> pipelines, deadline until);
     ~pipeline_executor();
     pipeline_executor(pipeline_executor&&) noexcept;

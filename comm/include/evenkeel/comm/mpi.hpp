@@ -17,10 +17,10 @@ struct mpi_options {
     /// The most bytes of a caller that one MPI message carries, between 1 and 2^30: longer ones are sent in pieces. A
     /// piece should leave without its receiver's help: over TCP, Open MPI does so up to 64 KiB.
     std::size_t piece_bytes = std::size_t{3} << 14U;
-    /// Whether processes on one host reach each other without MPI: through shared memory, of which each shows the others
-    /// up to 16 MiB, as much as it has ever used at a time; messages beyond 1 MiB are read out of their sender's memory.
-    /// Both save time, and waits without a processor. Pairs that do not both want it, or that the system keeps apart
-    /// (another user, a container without `process_vm_readv`), use MPI.
+    /// Whether processes on one host reach each other without MPI: through shared memory, of which each shows the
+    /// others up to 16 MiB, as much as it has ever used at a time; messages beyond 1 MiB are read out of their sender's
+    /// memory. Both save time, and waits without a processor. Pairs that do not both want it, or that the system keeps
+    /// apart (another user, a container without `process_vm_readv`), use MPI.
     bool meet_neighbours = true;
 };
 

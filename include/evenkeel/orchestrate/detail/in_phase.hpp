@@ -28,8 +28,9 @@ namespace evenkeel::detail {
 ///
 /// Costs nothing where all is well.
 ///
-/// @throws std::invalid_argument, std::overflow_error  what `work` throws of these, with the phase in the message; other
-///                                                     errors, such as those of a caller's own cost model, as they are.
+/// @throws std::invalid_argument, std::overflow_error  what `work` throws of these, with the phase in the message;
+///                                                     other errors, such as those of a caller's own cost model, as
+///                                                     they are.
 template <class Work>
 void in_phase(std::span<phase const> phases, std::size_t number, Work&& work) {
     auto const with_phase = [&](std::string_view message) {

@@ -40,7 +40,8 @@ struct step_problem {
     }
 
     /// Visits what each world rank has drawn of a phase, rank by rank: `visit(rank, first, last)`, items `first` to
-    /// before `last`. Most stay where they were drawn, so that what is moved is found quicker from there than one by one.
+    /// before `last`. Most stay where they were drawn, so that what is moved is found quicker from there than one by
+    /// one.
     template <class Visit>
     void for_each_drawn(std::size_t phase, Visit visit) const {
         std::size_t first = 0;

@@ -14,8 +14,8 @@
 
 namespace evenkeel::detail {
 
-/// A bound for few sizes, such as tiles, where ranks pad their items to the longest: what a rank can hold of them leaves
-/// room, or pads, by up to a hundredth of its load, which no mean sees. By the cutting stock programme of
+/// A bound for few sizes, such as tiles, where ranks pad their items to the longest: what a rank can hold of them
+/// leaves room, or pads, by up to a hundredth of its load, which no mean sees. By the cutting stock programme of
 /// `pattern_mixture`.
 ///
 /// A rank whose items are padded to one size is a knapsack of the sizes up to that one; its most valuable filling, and

@@ -29,8 +29,8 @@ namespace evenkeel::detail {
 /// all. Otherwise one target load after the other is aimed at: one close to the goal, where most batches succeed at
 /// little cost; the goal itself; then halfway between the best placement and the highest target that was missed. With
 /// many items per rank each try goes on from the placement at hand. With fewer than five, exchanges have too little
-/// to choose from, so each try starts anew by filling ranks exactly; in between, both ways are gone on many ranks, where
-/// filling is the faster one. After the first miss, a closer look may raise the bound, and the goal with it.
+/// to choose from, so each try starts anew by filling ranks exactly; in between, both ways are gone on many ranks,
+/// where filling is the faster one. After the first miss, a closer look may raise the bound, and the goal with it.
 class search {
   public:
     void reserve(std::size_t items, std::size_t ranks) {
