@@ -192,6 +192,29 @@ TYPED_TEST(device_exchange_on, carries_three_billion_bytes_to_one_peer) {
     nccl_double::move_only_ends(false);
 }
 
+TYPED_TEST(device_exchange_on, takes_no_device_memory_for_messages_that_are_there) {
+    std::atomic<std::size_t> before = 0;
+    this->run(one_node(2), [&](comm::communicator& world) {
+        constexpr std::size_t size = 1'000'000;
+        auto const self = to_index(world.rank());
+        auto const peer = to_id<world_rank>(1 - self);
+        device_bytes const out{payload(self, size)};
+        device_bytes const in{size};
+        world.barrier().wait(patience);
+        if (self == 0) {
+            before = nccl_double::allocated_bytes();
+        }
+        world.barrier().wait(patience);
+        std::vector<comm::outgoing> const sends{{peer, out.get()}};
+        std::vector<comm::incoming> const receives{{peer, in.get()}};
+        world.exchange(sends, receives).wait(patience);
+        EXPECT_EQ(in.content(), payload(1 - self, size));
+        world.barrier().wait(patience);
+        EXPECT_EQ(nccl_double::allocated_bytes(), before);
+        world.barrier().wait(patience);
+    });
+}
+
 TYPED_TEST(device_exchange_on, packs_and_unpacks_in_one_batch_each_behind_a_scan) {
     this->run(one_node(1), [](comm::communicator& world) {
         // All stay, so there is nothing to pack.

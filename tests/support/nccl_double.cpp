@@ -292,6 +292,15 @@ long allocations() {
     return static_cast<long>(device_memory.size());
 }
 
+std::size_t allocated_bytes() {
+    std::lock_guard const lock{all_mutex};
+    std::size_t sum = 0;
+    for (auto const& [address, block] : device_memory) {
+        sum += block.size;
+    }
+    return sum;
+}
+
 }  // namespace evenkeel::test::nccl_double
 
 extern "C" {

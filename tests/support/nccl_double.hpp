@@ -31,7 +31,8 @@ void move_only_ends(bool whether);
 /// Where `size` bytes of device memory are for a function on a stream, and the address itself if it is the host's.
 [[nodiscard]] void* host_view(void const* address, std::size_t size);
 
-/// How many allocations of device memory there are.
+/// How many allocations of device memory there are, and their bytes.
 [[nodiscard]] long allocations();
+[[nodiscard]] std::size_t allocated_bytes();
 
 }  // namespace evenkeel::test::nccl_double

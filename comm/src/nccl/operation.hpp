@@ -45,7 +45,13 @@ struct operation {
 
     cudaStream_t callers = nullptr;  ///< the caller's stream, if it has one
     std::unique_ptr<event> before;   ///< what was on it when the operation was called
+    /// What is on its way to host memory: where it is on the device first.
+    struct landing {
+        std::byte const* here = nullptr;
+        std::span<std::byte> to;
+    };
     stage at = stage::queued;
+    std::vector<landing> landings;
     std::vector<greeting> greetings;      ///< per rank
     std::vector<std::uint64_t> account;   ///< what this rank sends to and expects from each rank
     std::vector<std::uint64_t> accounts;  ///< those of all ranks

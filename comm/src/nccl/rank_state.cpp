@@ -318,35 +318,40 @@ void rank_state::move(operation& one) {
     if (one.before != nullptr) {
         require(cudaStreamWaitEvent(stream, one.before->get(), 0), "cudaStreamWaitEvent");
     }
+    // Device memory of the communicator's own is for what the caller has on the host, and for what is gathered.
+    std::vector<departure> sends;
+    std::vector<arrival> receives;
     std::size_t size = aligned(one.own.size());
     for (auto const count : one.counts) {
         size += aligned(count);
     }
     for (auto const& message : one.sends) {
-        size += aligned(message.bytes.size());
+        bool const there = on_device_memory(message.bytes.data());
+        sends.push_back({there ? message.bytes.data() : nullptr, message.bytes.size(), message.peer});
+        size += there ? 0 : aligned(message.bytes.size());
     }
     for (auto const& message : one.receives) {
-        size += aligned(message.bytes.size());
+        bool const there = on_device_memory(message.bytes.data());
+        receives.push_back({there ? message.bytes.data() : nullptr, message.bytes.size(), message.peer});
+        size += there ? 0 : aligned(message.bytes.size());
     }
     places staged{staging_.of_size(size)};
-    std::vector<departure> sends;
-    std::vector<arrival> receives;
-    for (auto const& message : one.sends) {
-        std::byte const* from = message.bytes.data();
-        auto* const here = staged.next(message.bytes.size());
-        if (!on_device_memory(from)) {
-            copy(here, from, message.bytes.size(), stream);
-            from = here;
+    for (std::size_t m = 0; m < one.sends.size(); ++m) {
+        if (sends[m].from == nullptr) {
+            auto* const here = staged.next(sends[m].bytes);
+            copy(here, one.sends[m].bytes.data(), sends[m].bytes, stream);
+            sends[m].from = here;
         }
-        sends.push_back({from, message.bytes.size(), message.peer});
+    }
+    for (std::size_t m = 0; m < one.receives.size(); ++m) {
+        if (receives[m].to == nullptr) {
+            receives[m].to = staged.next(receives[m].bytes);
+            one.landings.push_back({receives[m].to, one.receives[m].bytes});
+        }
     }
     auto* const own = staged.next(one.own.size());
     copy(own, one.own.data(), one.own.size(), stream);
-    for (auto const& message : one.receives) {
-        auto* const here = staged.next(message.bytes.size());
-        receives.push_back(
-            {on_device_memory(message.bytes.data()) ? message.bytes.data() : here, message.bytes.size(), message.peer});
-    }
+    auto rest = one.all;
     for (std::size_t rank = 0; rank < one.counts.size(); ++rank) {
         auto* const here = staged.next(one.counts[rank]);
         auto const peer = to_id<world_rank>(rank);
@@ -356,6 +361,8 @@ void rank_state::move(operation& one) {
         if (peer != rank_ && one.counts[rank] > 0) {
             receives.push_back({here, one.counts[rank], peer});
         }
+        one.landings.push_back({peer == rank_ ? own : here, rest.first(one.counts[rank])});
+        rest = rest.subspan(one.counts[rank]);
     }
     lines_.wire->begin(sends, receives, stream);
 }
@@ -363,25 +370,10 @@ void rank_state::move(operation& one) {
 bool rank_state::land(operation& one) {
     // Not before all is there: a copy to the host's own memory waits for it, however long that takes.
     auto* const stream = lines_.stream.get();
-    places staged{staging_.of_size(0)};
-    bool landing = !one.all.empty();
-    for (auto const& message : one.sends) {
-        static_cast<void>(staged.next(message.bytes.size()));
+    for (auto const& [here, to] : one.landings) {
+        copy(to.data(), here, to.size(), stream);
     }
-    auto* const own = staged.next(one.own.size());
-    for (auto const& message : one.receives) {
-        auto* const here = staged.next(message.bytes.size());
-        if (!on_device_memory(message.bytes.data())) {
-            copy(message.bytes.data(), here, message.bytes.size(), stream);
-            landing = true;
-        }
-    }
-    auto rest = one.all;
-    for (std::size_t rank = 0; rank < one.counts.size(); ++rank) {
-        auto* const here = staged.next(one.counts[rank]);
-        copy(rest.data(), rank == to_index(rank_) ? own : here, one.counts[rank], stream);
-        rest = rest.subspan(one.counts[rank]);
-    }
+    bool const landing = !one.landings.empty();
     if (landing) {
         reached_.record(stream);
     }
