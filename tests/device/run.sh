@@ -12,11 +12,12 @@ set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=${1:-$root/build/device}
 mkdir -p "$folder"
-card=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1)
-if [[ -z $card ]]; then
+# Where it finds no GPU or no driver, nvidia-smi says so on its standard output.
+if ! cards=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null) || [[ -z $cards ]]; then
     echo "no GPU: nothing was run"
     exit 77
 fi
+card=${cards%%$'\n'*}
 architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
 build=$folder/cuda
 cmake -S "$root" --preset cuda -B "$build" -D EVENKEEL_CUDA_ARCHITECTURES="$architecture" -D EVENKEEL_EXAMPLES=OFF \
