@@ -14,8 +14,10 @@ for tool in ip tc unshare mpirun; do
     command -v $tool >/dev/null || skip "there is no $tool"
 done
 scratch=$(mktemp -d)
-trap '"$here/down.sh" $name; rm -rf "$scratch"' EXIT
-"$here/up.sh" $name node 2 500mbit 2>"$scratch/why" || skip "no emulated hosts: $(head -1 "$scratch/why")"
+# What is being made when a signal comes is made first: otherwise it would be there after all was taken away.
+trap 'wait; "$here/down.sh" $name; rm -rf "$scratch"' EXIT
+"$here/up.sh" $name node 2 500mbit 2>"$scratch/why" &
+wait $! || skip "no emulated hosts: $(head -1 "$scratch/why")"
 
 "$here/mpirun.sh" $name 2 2 "$perf" --backend mpi --ranks 4 --ranks-per-node 2 -b 0 -e 64K -f 256 -n 2 -w 1 \
     --rounds 2 >"$scratch/out" 2>&1 || { cat "$scratch/out"; exit 1; }

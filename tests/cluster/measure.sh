@@ -11,7 +11,12 @@ perf=$(realpath "$1")
 lengths=${2:+$(realpath "$2")}
 name=ekm
 scratch=$(mktemp -d)
-trap '"$here/down.sh" $name; rm -rf "$scratch"' EXIT
+# What is being made when a signal comes is made first: otherwise it would be there after all was taken away.
+trap 'wait; "$here/down.sh" $name; rm -rf "$scratch"' EXIT
+up() {
+    "$here/up.sh" $name "$@" &
+    wait $!
+}
 "$here/down.sh" $name
 missed=0
 
@@ -55,7 +60,7 @@ for bytes in 4096 65536 1048576; do
     judge "0.8 x memcpy of 256 MiB / packing it as samples of $bytes bytes" "$(ratio 0.8 "$fraction")" 1.0
 done
 
-"$here/up.sh" $name node 2 500mbit
+up node 2 500mbit
 before=$(sent_by 0)
 perf_on 2 2 --ranks-per-node 2 -b 16M -e 16M -n 1 -w 1 --rounds 5 --algorithm flat --measure 0
 after=$(sent_by 0)
@@ -80,7 +85,7 @@ if [[ -n $lengths ]]; then
 fi
 "$here/down.sh" $name
 
-"$here/up.sh" $name node 2 1gbit
+up node 2 1gbit
 for size in 512 8K; do
     perf_on 2 4 --ranks-per-node 4 -b $size -e $size -n 50 -w 5 --rounds 9 --algorithm flat,two_hop,spread,automatic
     judge "2 hosts x 4, 1 Gbit/s, blocks of $size / 8: two_hop / flat" "$(ratio "$(time_of two_hop)" "$(time_of flat)")" 0.75
@@ -99,7 +104,7 @@ for ((from = 0; from < 8; ++from)); do
     done
     echo
 done >"$scratch/skewed"
-"$here/up.sh" $name rank 8 200mbit 4
+up rank 8 200mbit 4
 perf_on 8 1 --ranks-per-node 4 --matrix "$scratch/skewed" -n 2 -w 1 --rounds 5 --algorithm flat,two_hop,spread,automatic
 judge "2 nodes x 4, a link of 200 Mbit/s per rank, skewed 256 KiB: spread / flat" \
     "$(ratio "$(time_of spread)" "$(time_of flat)")" 0.75
