@@ -158,12 +158,14 @@ struct route {
 
 class hierarchy::state {
   public:
-    state(communicator& world, deadline until, link_costs const& costs) : costs_{costs}, nodes_{world.topology()} {
+    state(communicator& world, deadline until, link_costs const& costs)
+        : costs_{costs},
+          all_{world.split(0, static_cast<std::uint32_t>(to_index(world.rank())), until), {}},
+          nodes_{all_.ranks->topology()} {
         auto const self = world.rank();
         auto const key = static_cast<std::uint32_t>(to_index(self));
         auto const node = static_cast<std::uint32_t>(to_index(world.topology().node_of(self)));
         auto const rail = static_cast<std::uint32_t>(nodes_.rail_of(self));
-        all_.ranks = world.split(0, key, until);
         node_.ranks = all_.ranks->split(node, key, until);
         rail_.ranks = all_.ranks->split(rail, key, until);
         for (std::size_t rank = 0; rank < world.size().value; ++rank) {
@@ -446,8 +448,8 @@ class hierarchy::state {
     }
 
     link_costs costs_;
-    evenkeel::node_members nodes_;
     circle all_;
+    evenkeel::node_members nodes_;  // of `all_`, which counts nodes without gaps
     circle node_;
     circle rail_;
     memory_shelf shelf_;

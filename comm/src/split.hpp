@@ -35,8 +35,16 @@ struct split_group {
         }
     }
     std::ranges::stable_sort(group.members, {}, [&](world_rank member) { return wishes[to_index(member)].key; });
+    // Counted anew: what takes a topology refuses one of more nodes than ranks.
+    std::vector<node_id> occupied;
+    for (auto const member : group.members) {
+        occupied.push_back(nodes.node_of(member));
+    }
+    std::ranges::sort(occupied);
+    occupied.erase(std::ranges::unique(occupied).begin(), occupied.end());
     for (std::size_t position = 0; position < group.members.size(); ++position) {
-        group.nodes.nodes_of_ranks.push_back(nodes.node_of(group.members[position]));
+        auto const node = std::ranges::lower_bound(occupied, nodes.node_of(group.members[position]));
+        group.nodes.nodes_of_ranks.push_back(to_id<node_id>(static_cast<std::size_t>(node - occupied.begin())));
         if (group.members[position] == self) {
             group.self = to_id<world_rank>(position);
         }

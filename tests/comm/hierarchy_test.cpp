@@ -106,6 +106,17 @@ TYPED_TEST(hierarchy_on, carries_random_traffic_over_nodes_of_any_size) {
     }
 }
 
+TYPED_TEST(hierarchy_on, goes_over_ranks_that_were_split_off_whatever_the_number_of_their_node) {
+    this->run(uniform_topology(world_size{6}, node_size{2}), [](comm::communicator& world) {
+        auto const pair = world.split(static_cast<std::uint32_t>(world.rank()) / 2, 0, patience);
+        hierarchy ways{*pair, patience};
+        exchange_and_check(ways, *pair, a_little);
+        ways.measure(patience, 1'000);
+        exchange_and_check(ways, *pair, a_little);
+        EXPECT_EQ(predict(traffic_of(pair->size(), a_little), ways.topology(), flat).busiest_node(), 0u);
+    });
+}
+
 TYPED_TEST(hierarchy_on, moves_all_fields_of_all_items) {
     this->run(two_by_two(), [](comm::communicator& world) {
         hierarchy ways{world, patience};

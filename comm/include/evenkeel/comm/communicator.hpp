@@ -94,7 +94,10 @@ class communicator {
     /// Complete when every rank has come here.
     [[nodiscard]] pending barrier(stream on = {});
 
-    /// The ranks with the same `color` as a communicator of their own, in order of `key`, then of rank. Nodes stay.
+    /// The ranks with the same `color` as a communicator of their own, in order of `key`, then of rank.
+    ///
+    /// Who shared a node still does. Those nodes keep their order and are counted from 0, without gaps, so that the
+    /// topology is fit for `predict`, `rebalance` and all that takes one.
     ///
     /// Collective over this communicator; blocks.
     /// @throws comm::error  as `pending::wait`.
