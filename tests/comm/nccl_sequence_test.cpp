@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -311,6 +312,28 @@ TEST(nccl_exchange, tells_every_rank_at_once_who_could_not_go_on_where_a_host_is
             box.expect_nothing();
         });
     }
+}
+
+TEST(nccl_exchange, tells_every_rank_who_has_run_out_of_memory_where_a_host_is_beside_it) {
+    std::barrier both{2};
+    nccl_beside_threads::run(one_node(2), [&](comm::communicator& world) {
+        mailbox const box{world, [](std::size_t, std::size_t) { return std::size_t{5'000}; }};
+        if (world.rank() == world_rank{1}) {
+            // Before the other one, so that it is in `wait` that it asks for memory.
+            auto exchange = box.exchange(world);
+            both.arrive_and_wait();
+            nccl_double::run_out_of_memory_in("cudaMalloc");
+            EXPECT_THROW(exchange.wait(patience), std::bad_alloc);
+        } else {
+            both.arrive_and_wait();
+            auto const error = error_of([&] { box.exchange(world).wait(patience); });
+            EXPECT_EQ(error.peer(), world_rank{1});
+            EXPECT_THAT(error.reason(), HasSubstr("could not take part"));
+        }
+        both.arrive_and_wait();
+        EXPECT_EQ(error_of([&] { world.barrier().wait(patience); }).operation(), "exchange");
+        box.expect_nothing();
+    });
 }
 
 TEST(nccl_exchange, names_nobody_when_the_deadline_passes_while_bytes_are_on_their_way) {

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 #include <thread>
@@ -104,6 +105,7 @@ std::uint64_t next_id = 1;
 int devices = 1;
 thread_local int device = 0;
 thread_local std::string failing;
+thread_local std::string exhausting;
 thread_local std::string last_error;
 
 struct point_to_point {
@@ -119,6 +121,10 @@ thread_local std::vector<point_to_point> grouped;
 thread_local bool group_broken = false;  ///< a call in it has failed: as with NCCL, nothing of it is launched
 
 bool fails(char const* call) {
+    if (exhausting == call) {
+        exhausting.clear();
+        throw std::bad_alloc{};
+    }
     if (failing == call) {
         failing.clear();
         last_error = "as the test has asked";
@@ -264,6 +270,7 @@ void complete(splitting& all) {
 namespace evenkeel::test::nccl_double {
 
 void fail_next(std::string_view call) { failing = call; }
+void run_out_of_memory_in(std::string_view call) { exhausting = call; }
 
 void set_devices(int count) {
     std::lock_guard const lock{all_mutex};

@@ -15,6 +15,9 @@ namespace evenkeel::test::nccl_double {
 /// The next call of this name on this thread returns an error.
 void fail_next(std::string_view call);
 
+/// In the next call of this name on this thread, memory of the host runs out: what happens to those who prepare it.
+void run_out_of_memory_in(std::string_view call);
+
 /// How many GPUs the machine has; 1 at first.
 void set_devices(int count);
 

@@ -209,6 +209,10 @@ void rank_state::drive(operation const& target) {
         } catch (told const& other) {
             end(other.why, finder::another_rank);
             return;
+        } catch (std::exception const&) {
+            // Out of memory: nobody waits for this rank, and nothing moves into buffers that the caller frees.
+            fail_here(first->name, "could not take part");
+            throw;
         }
         if (!under_way_.empty()) {
             under_way_.pop_front();
