@@ -314,6 +314,24 @@ TEST(nccl_exchange, tells_every_rank_at_once_who_could_not_go_on_where_a_host_is
     }
 }
 
+TEST(nccl_exchange, ends_for_all_when_the_stream_of_one_is_none_where_a_host_is_beside_it) {
+    nccl_beside_threads::run(one_node(2), [](comm::communicator& world) {
+        mailbox const box{world, a_little};
+        cudaStream_t stream = nullptr;
+        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+        bool const odd = world.rank() == world_rank{1};
+        if (odd) {
+            nccl_double::fail_next("cudaStreamIsCapturing");
+        }
+        auto const error = error_of([&] { world.exchange(box.sends, box.receives, {stream}).wait(patience); });
+        EXPECT_THAT(error.what(), HasSubstr("cudaStreamIsCapturing: "));
+        EXPECT_EQ(error.peer(), odd ? std::nullopt : std::optional{world_rank{1}});
+        EXPECT_EQ(error_of([&] { world.barrier().wait(patience); }).reason(), error.reason());
+        box.expect_nothing();
+        cudaStreamDestroy(stream);
+    });
+}
+
 TEST(nccl_exchange, tells_every_rank_who_has_run_out_of_memory_where_a_host_is_beside_it) {
     std::barrier both{2};
     nccl_beside_threads::run(one_node(2), [&](comm::communicator& world) {

@@ -432,6 +432,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+    if (fails("cudaStreamIsCapturing")) {
+        return cudaErrorInvalidResourceHandle;
+    }
     std::lock_guard const lock{all_mutex};
     *status = queue_of(stream).capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return cudaSuccess;

@@ -137,6 +137,8 @@ std::shared_ptr<operation> device_communicator::make(std::string_view name, std:
             one->before = std::make_unique<event>();
             one->before->record(one->callers);
         } catch (failure const& wrong) {
+            // The others wait for this rank here, and would take what it calls next for this.
+            state_->fail_here(name, wrong.what());
             throw error{name, rank(), std::nullopt, wrong.what()};
         }
     }
