@@ -67,6 +67,7 @@ std::uint64_t size_in(std::string_view option, std::string_view text) {
 options parse_options(int count, char const* const* arguments) {
     options result;
     CLI::App app{"Times exchanges between ranks and checks every byte."};
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     std::optional<std::filesystem::path> json;
     auto const add = [&](std::string const& name, std::string const& help, auto take) {
         return app.add_option_function<std::string>(name, take, help);
@@ -104,8 +105,7 @@ options parse_options(int count, char const* const* arguments) {
                        "Bytes from each rank (row) to each (column), separated by blanks, instead of equal blocks");
     examples::add_path(app, "--lengths", result.lengths, "Lengths of samples: the exchange that a plan for them needs");
     app.add_option("--plan", result.plan,
-                   "scratch: no regard to homes; relabel: on other ranks; stay: move little [scratch]")
-        ->check(CLI::IsMember({"scratch", "relabel", "stay"}));
+                   "scratch: no regard to homes; relabel: on other ranks; stay: move little [scratch]");
     app.add_option("--phase", result.phase, "The phase that is planned [llm]");
     add_count("--samples", "--samples", result.samples_per_rank, 1, "Samples per rank [40]");
     add_size("--bytes-per-token", "--bytes-per-token", result.bytes_per_token, "[1K]");
@@ -123,6 +123,10 @@ options parse_options(int count, char const* const* arguments) {
     }
     if (auto const known = known_backends(); std::ranges::find(known, result.backend) == known.end()) {
         refuse("--backend", fmt::format("one of {}", fmt::join(known, ", ")), examples::in_quotes(result.backend));
+    }
+    constexpr std::array<std::string_view, 3> known_plans{"scratch", "relabel", "stay"};
+    if (std::ranges::find(known_plans, result.plan) == known_plans.end()) {
+        refuse("--plan", fmt::format("one of {}", fmt::join(known_plans, ", ")), examples::in_quotes(result.plan));
     }
     if (result.ranks_per_node == 0) {
         result.ranks_per_node = result.ranks;

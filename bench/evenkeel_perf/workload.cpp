@@ -38,6 +38,10 @@ pair_traffic read_matrix(options const& options) {
     for (std::string cell; file >> cell;) {
         cells.push_back(examples::whole_number(name, cell, 0, std::uint64_t{1} << 40U));
     }
+    // A folder can be opened, not read.
+    if (file.bad()) {
+        throw input_error{name + ": cannot be read"};
+    }
     if (cells.size() != options.ranks * options.ranks) {
         throw input_error{
             fmt::format("{}: expected {} x {} cells, got {}", name, options.ranks, options.ranks, cells.size())};
