@@ -7,5 +7,6 @@ for namespace in $(ip netns list | awk '{print $1}' | grep -E "^${name}(n[0-9]+|
     # A namespace lives as long as a process in it.
     for process in $(ip netns pids "$namespace"); do kill -9 "$process" 2>/dev/null; done
     ip netns del "$namespace"
-    rm -rf "/etc/netns/$namespace"
+    # Open MPI leaves its folder where its processes were killed.
+    rm -rf "/etc/netns/$namespace" "${TMPDIR:-/tmp}/ompi.$namespace."*
 done
