@@ -108,7 +108,7 @@ dispatcher_core::dispatcher_core(communicator& world, std::vector<phase> phases,
     if (options_.plan.planned) {
         // It is the caller's, too, and may stall as any other.
         options_.plan.planned = [this, told = std::move(options_.plan.planned)](std::size_t phase) {
-            call_back([&] { told(phase); });
+            call_back(raw_->rank(), [&] { told(phase); });
         };
     }
     auto const key = static_cast<std::uint32_t>(to_index(world.rank()));
@@ -260,7 +260,7 @@ void dispatcher_core::wait(dispatcher_slot& slot, deadline until) {
             to_callers_.wait(lock, [&] { return over() || in_callback_; });
             --expired_;
             if (!over()) {
-                abandon(lock, std::make_exception_ptr(error{"prepare", raw_->rank(), std::nullopt,
+                abandon(lock, std::make_exception_ptr(error{"prepare", raw_->rank(), culprit_,
                                                             "the deadline passed before a callback returned"}));
             }
         }
@@ -400,10 +400,11 @@ void dispatcher_core::abandon(std::unique_lock<std::mutex>& lock, std::exception
 }
 
 template <class Callback>
-void dispatcher_core::call_back(Callback callback) {
+void dispatcher_core::call_back(std::optional<world_rank> culprit, Callback callback) {
     auto const is_in = [&](bool inside) {
         std::lock_guard const lock{mutex_};
         in_callback_ = inside && options_.overlap;
+        culprit_ = culprit;
         return abandoned_;
     };
     is_in(true);
@@ -457,8 +458,9 @@ void dispatcher_core::gather(dispatcher_slot& slot, deadline until) {
         blocks_.resize(checked_multiply(block_words_, ranks, "prepare: the lengths of all ranks"));
         std::ranges::copy(mine.first(std::min(mine.size(), block_words_)), block_.begin());
         if (options_.gather) {
-            call_back(
-                [&] { options_.gather(std::as_bytes(std::span{block_}), std::as_writable_bytes(std::span{blocks_})); });
+            call_back(std::nullopt, [&] {
+                options_.gather(std::as_bytes(std::span{block_}), std::as_writable_bytes(std::span{blocks_}));
+            });
         } else {
             auto transfer =
                 raw_->all_gather(std::as_bytes(std::span{block_}), std::as_writable_bytes(std::span{blocks_}));
@@ -561,7 +563,7 @@ void dispatcher_core::make_cargo(dispatcher_slot& slot) {
         if (!options_.allocate) {
             room = slot.memory[number].take(arriving);
         } else if (arriving > 0) {
-            call_back([&] { room = options_.allocate(number, arriving); });
+            call_back(raw_->rank(), [&] { room = options_.allocate(number, arriving); });
             if (room.size() < arriving) {
                 throw_invalid("prepare", element("allocate", number) + ".size()", room.size(),
                               "room for " + std::to_string(arriving) + " bytes");

@@ -121,8 +121,10 @@ class dispatcher_core {
     [[nodiscard]] dispatcher_slot& take_slot(std::span<step_field const> fields);
     void enqueue(dispatcher_slot& slot);
     /// Calls one of the caller's callbacks, which may stall: whoever waits then waits no longer than it said.
+    ///
+    /// @param culprit  Whom to name then; nobody where it may be that the callback waits for another rank.
     template <class Callback>
-    void call_back(Callback callback);
+    void call_back(std::optional<world_rank> culprit, Callback callback);
     /// The dispatcher's thread is in a callback, and nobody waits for it any more. @param lock  Of the mutex, held.
     void abandon(std::unique_lock<std::mutex>& lock, std::exception_ptr fault) noexcept;
     void work() noexcept;
@@ -165,8 +167,9 @@ class dispatcher_core {
     std::size_t waiting_ = 0;
     std::size_t expired_ = 0;  ///< of those that wait, whose deadline is over
     bool dropped_ = false;
-    bool in_callback_ = false;  ///< the thread is
-    bool abandoned_ = false;    ///< it is to stop when it comes back
+    bool in_callback_ = false;           ///< the thread is, and
+    std::optional<world_rank> culprit_;  ///< whom to name if it stays there
+    bool abandoned_ = false;             ///< it is to stop when it comes back
     bool stopping_ = false;
     std::thread thread_;
 };

@@ -412,6 +412,46 @@ TYPED_TEST(dispatcher_fault_on, names_the_rank_whose_callback_stalls) {
     });
 }
 
+TYPED_TEST(dispatcher_fault_on, names_the_rank_whose_callback_stalls_also_where_its_own_deadline_passes_first) {
+    this->run(3, [](comm::communicator& world) {
+        for (std::string_view const callback : {"gather", "planned", "allocate"}) {
+            SCOPED_TRACE(callback);
+            attempt one{world};
+            std::atomic<bool> stalled = false;
+            std::atomic<bool> over = false;
+            auto const stall = [&] {
+                for (stalled = true; !over;) {
+                    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+                }
+            };
+            if (one.is_odd() && callback == "gather") {
+                one.options.gather = [&](std::span<std::byte const>, std::span<std::byte>) { stall(); };
+            } else if (one.is_odd() && callback == "planned") {
+                one.options.plan.planned = [&](std::size_t) { stall(); };
+            } else if (one.is_odd()) {
+                one.options.allocate = [&](std::size_t, std::size_t) {
+                    stall();
+                    return std::span<std::byte>{};
+                };
+            }
+            auto dispatch = one.dispatcher();
+            {
+                auto next = one.prepare(dispatch);
+                for (comm::deadline const end = patience; one.is_odd() && !stalled && !end.passed();) {
+                    std::this_thread::yield();
+                }
+                auto const until = one.is_odd() ? comm::deadline{impatience} : comm::deadline{patience};
+                auto const error = error_of([&] { return next.wait(until); });
+                // One that gathers may wait for any of the others.
+                EXPECT_EQ(error.peer(), callback == "gather" ? std::nullopt : std::optional{odd}) << error.what();
+                EXPECT_THAT(error.reason(), HasSubstr("the deadline passed before a callback returned"));
+            }
+            over = true;
+        }
+        world.barrier().wait(patience);
+    });
+}
+
 TYPED_TEST(dispatcher_fault_on, refuses_samples_that_do_not_belong_together) {
     this->run(1, [](comm::communicator& world) {
         std::vector<phase> const phases{{.name = "vision", .group = flat_group({1})},
