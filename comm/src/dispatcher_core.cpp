@@ -277,21 +277,20 @@ void dispatcher_core::wait(dispatcher_slot& slot, deadline until) {
 
 void dispatcher_core::give_up(dispatcher_slot& slot) noexcept {
     std::unique_lock lock{mutex_};
-    if (slot.at == dispatcher_slot::stage::queued) {
-        if (options_.overlap) {
-            dropped_ = true;
-            to_thread_.notify_all();
-            auto const over = [&] { return slot.at != dispatcher_slot::stage::queued; };
-            to_callers_.wait(lock, [&] { return over() || in_callback_; });
-            if (!over()) {
-                abandon(lock, std::make_exception_ptr(step_is_given_up{dropped}));
-            }
-        } else {
-            // Nothing has begun, but the steps of the ranks would no longer be the same ones.
-            lock.unlock();
-            fail(std::make_exception_ptr(step_is_given_up{dropped}), false);
-            lock.lock();
+    if (slot.at == dispatcher_slot::stage::queued && options_.overlap) {
+        dropped_ = true;
+        to_thread_.notify_all();
+        auto const over = [&] { return slot.at != dispatcher_slot::stage::queued; };
+        to_callers_.wait(lock, [&] { return over() || in_callback_; });
+        if (!over()) {
+            abandon(lock, std::make_exception_ptr(step_is_given_up{dropped}));
         }
+    }
+    if (slot.at == dispatcher_slot::stage::queued || slot.at == dispatcher_slot::stage::done) {
+        // Nothing of it is on its way, but the steps of the ranks would no longer be the same ones.
+        lock.unlock();
+        fail(std::make_exception_ptr(step_is_given_up{dropped}), false);
+        lock.lock();
     }
     --slot.users;
 }

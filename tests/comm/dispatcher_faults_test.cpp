@@ -538,6 +538,28 @@ TYPED_TEST(dispatcher_fault_on, ends_for_all_when_one_drops_a_step_or_is_destroy
     }
 }
 
+TYPED_TEST(dispatcher_fault_on, ends_for_all_when_one_drops_a_step_that_is_there_already) {
+    this->run(3, [](comm::communicator& world) {
+        attempt one{world};
+        auto dispatch = one.dispatcher();
+        auto step = one.prepare(dispatch).wait(patience);
+        std::optional next{one.prepare(dispatch)};
+        for (comm::deadline const end = patience; !next->ready() && !end.passed();) {
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        }
+        world.barrier().wait(patience);
+        if (one.is_odd()) {
+            next.reset();
+            EXPECT_FALSE(dispatch.usable());
+        } else {
+            auto const error = error_of([&] { step.forward(0, {}).wait(patience); });
+            EXPECT_EQ(error.peer(), odd) << error.what();
+            EXPECT_THAT(error.reason(), HasSubstr("dropped without a wait"));
+            EXPECT_FALSE(dispatch.usable());
+        }
+    });
+}
+
 TYPED_TEST(dispatcher_fault_on, refuses_fields_that_a_step_does_not_have) {
     this->run(1, [](comm::communicator& world) {
         std::vector<std::uint64_t> const text{3, 4};
