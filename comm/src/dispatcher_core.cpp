@@ -472,6 +472,10 @@ void dispatcher_core::gather(dispatcher_slot& slot, deadline until) {
         if (longest <= block_words_) {
             return;
         }
+        // Only a gather of the caller's that went wrong says so; twice as much would be no number.
+        if (longest > std::uint64_t{1} << 63U) {
+            throw_invalid("prepare", "the lengths of a rank", longest, "as many words as it has sent");
+        }
         block_words_ = std::bit_ceil(longest);
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -327,6 +328,18 @@ TYPED_TEST(dispatcher_fault_on, passes_on_what_the_callers_gather_throws) {
         } else {
             EXPECT_EQ(error_of([&] { return next.wait(patience); }).peer(), odd);
         }
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, refuses_what_a_gather_gives_that_no_rank_has_sent) {
+    this->run(1, [](comm::communicator& world) {
+        comm::dispatcher_options options;
+        options.gather = [](std::span<std::byte const>, std::span<std::byte> all) {
+            std::ranges::fill(all, std::byte{0xff});
+        };
+        comm::dispatcher dispatch{world, {{.name = "llm", .group = flat_group({1})}}, patience, options};
+        auto next = dispatch.prepare({}, {});
+        EXPECT_THAT(refusal_of([&] { return next.wait(impatience); }), HasSubstr("the lengths of a rank"));
     });
 }
 
