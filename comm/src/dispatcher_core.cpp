@@ -390,6 +390,9 @@ void dispatcher_core::fail(std::exception_ptr fault, bool told) noexcept {
 
 void dispatcher_core::abandon(std::unique_lock<std::mutex>& lock, std::exception_ptr fault) noexcept {
     abandoned_ = true;
+    // At once: the callback may return meanwhile, and would say that it is too late.
+    fault_ = fault_ == nullptr ? fault : fault_;
+    end_ = end_ == nullptr ? fault : end_;
     lock.unlock();
     fail(std::move(fault), false);
     lock.lock();

@@ -61,6 +61,28 @@ class meeting_communicator final : public passing_communicator {
     comm::communicator& others_;
 };
 
+/// Passes everything on. What is split from it calls `before` before it aborts.
+class telling_communicator final : public passing_communicator {
+  public:
+    telling_communicator(comm::communicator& inner, std::function<void()> before)
+        : passing_communicator{inner}, before_{std::move(before)} {}
+
+  private:
+    telling_communicator(std::unique_ptr<communicator> inner, std::function<void()> before)
+        : passing_communicator{std::move(inner)}, before_{std::move(before)} {}
+
+    std::unique_ptr<communicator> do_split(std::uint32_t color, std::uint32_t key, comm::deadline until) override {
+        auto part = passing_communicator::do_split(color, key, until);
+        return std::unique_ptr<communicator>{new telling_communicator{std::move(part), before_}};
+    }
+    void do_abort(std::string_view reason, std::optional<world_rank> culprit) noexcept override {
+        before_();
+        passing_communicator::do_abort(reason, culprit);
+    }
+
+    std::function<void()> before_;
+};
+
 /// A step on three ranks, and what it is made with. Tests make one rank do otherwise.
 struct attempt {
     explicit attempt(comm::communicator& ranks)
@@ -462,6 +484,37 @@ TYPED_TEST(dispatcher_fault_on, names_the_rank_whose_callback_stalls_also_where_
             over = true;
         }
         world.barrier().wait(patience);
+    });
+}
+
+TYPED_TEST(dispatcher_fault_on, says_that_the_deadline_passed_also_where_the_callback_returns_right_after) {
+    this->run(1, [](comm::communicator& world) {
+        std::vector<std::uint64_t> const text{3, 4};
+        std::vector<std::byte> const bytes(7);
+        std::vector<std::byte> room(7);
+        comm::step_field const field{.name = "text", .bytes = bytes};
+        std::atomic<bool> over = false;
+        comm::dispatcher_options options;
+        options.allocate = [&](std::size_t, std::size_t) {
+            while (!over) {
+                std::this_thread::sleep_for(std::chrono::milliseconds{1});
+            }
+            return std::span{room};
+        };
+        std::optional<comm::dispatcher> dispatch;
+        auto const be_slow = [&] {
+            // The first to tell is the one that waits.
+            if (!over.exchange(true)) {
+                for (comm::deadline const end = patience; dispatch->usable() && !end.passed();) {
+                    std::this_thread::yield();
+                }
+            }
+        };
+        telling_communicator telling{world, be_slow};
+        dispatch.emplace(telling, std::vector<phase>{{.name = "llm", .group = flat_group({1})}}, patience, options);
+        auto next = dispatch->prepare({.text = text}, {&field, 1});
+        EXPECT_THAT(error_of([&] { return next.wait(impatience); }).reason(),
+                    HasSubstr("the deadline passed before a callback returned"));
     });
 }
 
