@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <evenkeel/solve/detail/fill_rooms.hpp>
@@ -34,14 +36,11 @@ class node_cargo {
         auto const ranks = state.ranks()[node];
         gather(state, node);
         steps.spend(2 * state.nodes().items(node).size());
-        if (items_.empty()) {
+        if (local_.empty() || std::ranges::any_of(others_, [&](std::uint64_t load) { return load > target; })) {
             return false;
         }
-        placement_.reset(weights_, local_, ranks.size());
+        placement_.reset(std::span{weights_}.first(local_.size()), local_, ranks.size());
         for (std::size_t local = 0; local < ranks.size(); ++local) {
-            if (others_[local] > target) {
-                return false;
-            }
             placement_.add_load(local, others_[local]);
         }
         fill_rooms(placement_, target, steps);
@@ -50,9 +49,13 @@ class node_cargo {
         step_budget part = steps.part(most_steps);
         bool const reached = repair_(placement_, target, target / 4, 0, part);
         steps.give_back(part);
-        if (reached) {
+        if (reached && placement_.changed_little()) {
+            for (auto const& [position, rank] : placement_.insertions()) {
+                state.seat(items_[position], ranks[rank]);
+            }
+        } else if (reached) {
             placement_.store(local_);
-            for (std::size_t position = 0; position < items_.size(); ++position) {
+            for (std::size_t position = 0; position < local_.size(); ++position) {
                 state.seat(items_[position], ranks[local_[position]]);
             }
         }
@@ -64,17 +67,16 @@ class node_cargo {
         auto const ranks = state.ranks()[node];
         auto const numbers = state.nodes().items(node);
         auto const weights = state.nodes().weights(node);
+        auto const classes = std::span{state.items().classes};
         // One more, for what is overwritten by the next one: which items these are no processor foresees.
-        items_.resize(numbers.size() + 1);
-        weights_.resize(numbers.size() + 1);
+        items_.resize(std::max(items_.size(), numbers.size() + 1));
+        weights_.resize(items_.size());
         std::size_t count = 0;
         for (std::size_t position = 0; position < numbers.size(); ++position) {
             items_[count] = numbers[position];
             weights_[count] = weights[position];
-            count += state.items().class_of(numbers[position]) == 0 ? 1U : 0U;
+            count += classes[numbers[position]] == 0 ? 1U : 0U;
         }
-        items_.resize(count);
-        weights_.resize(count);
         local_.resize(count);
         others_.resize(ranks.size());
         for (std::size_t local = 0; local < ranks.size(); ++local) {
@@ -88,9 +90,9 @@ class node_cargo {
 
     placement placement_;
     repair repair_;
-    std::vector<std::uint32_t> items_;  ///< those of class 0, heaviest first
+    std::vector<std::uint32_t> local_;  ///< the rank of each item of class 0, among those of the node
+    std::vector<std::uint32_t> items_;  ///< these, heaviest first; there may be more behind them, which mean nothing
     std::vector<std::uint64_t> weights_;
-    std::vector<std::uint32_t> local_;   ///< the rank of each, among those of the node
     std::vector<std::uint64_t> others_;  ///< what each rank has of other classes
 };
 

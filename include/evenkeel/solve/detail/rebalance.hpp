@@ -205,14 +205,15 @@ inline void rebalance(stay_room& room, stay_task const& task) {
     }
     for (auto const item : std::span{movers}.first(moved)) {
         std::uint32_t const rank = now_on[item];
-        std::uint32_t const home = items.home_rank[item];
         room.rank_of_item[items.sorted.positions[item]] = rank;
-        ++counts[rank];
-        if (home != no_rank) {
+        result.between_nodes += task.nodes_of_ranks[rank] == items.home_node[item] ? 0 : items.bytes_of(item);
+    }
+    for (auto const item : std::span{movers}.first(task.plan ? moved : 0)) {
+        ++counts[now_on[item]];
+        if (std::uint32_t const home = items.home_rank[item]; home != no_rank) {
             --counts[home];
         }
         result.moved += items.bytes_of(item);
-        result.between_nodes += task.nodes_of_ranks[rank] == items.home_node[item] ? 0 : items.bytes_of(item);
     }
     if (task.plan) {
         write_plan_of_runs(room.rank_of_item, result.plan);

@@ -49,7 +49,6 @@ bool sort_weights(std::string_view function, std::span<std::uint64_t const> batc
     auto const [total, largest, present] = summarize(function, batch);
     items.weights.resize(present);
     items.positions.resize(present);
-    items.places.resize(present);
     bool const counted = largest <= items.largest_counted(present);
     bool const all = present == batch.size();
     if (!counted || !all) {
@@ -83,6 +82,7 @@ inline void sort_items(std::string_view function, std::span<std::uint64_t const>
 /// The same for `write_to_batch`, which is quicker: `places` instead of `positions`, if items were counted, for that is
 /// written in the order of the batch.
 inline void sort_places(std::string_view function, std::span<std::uint64_t const> batch, sorted_items& items) {
+    items.places.resize(batch.size());
     auto const tell = [&](std::size_t index, std::uint32_t place) { items.places[index] = place; };
     if (!sort_weights(function, batch, items, tell)) {
         items.places.clear();

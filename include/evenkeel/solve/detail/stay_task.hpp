@@ -36,7 +36,10 @@ struct stay_task {
     std::uint64_t slack_tenths = 8;
 
     bool bounds = true;  ///< whether the result says how few bytes must move
-    bool plan = true;    ///< whether it has a plan and the total of all bytes, or only `stay_room::rank_of_item`
+
+    /// Whether it has a plan, the total of all bytes and what of them moves, or only `stay_room::rank_of_item` and what
+    /// goes to another node.
+    bool plan = true;
 
     /// Whether the two are the same memory, so that neither need be read to know that they are equal.
     [[nodiscard]] bool weights_are_bytes() const noexcept { return bytes.data() == weights.data(); }
