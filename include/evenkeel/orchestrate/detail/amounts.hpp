@@ -80,14 +80,19 @@ inline void weigh_padded(phase const& phase, std::span<std::uint64_t const> leng
 /// The sample of each unit, without asking each sample how many it has, which no processor foresees.
 inline void write_owners(unit_map const& units, phase_amounts& amounts) {
     auto const& offsets = units.offsets;
-    amounts.owners.assign(units.units() + 1, {});
-    std::size_t most = 0;
+    std::size_t bits = 0;  // of all numbers of units, found several at a time
+    for (std::size_t sample = 0; sample < units.samples(); ++sample) {
+        bits |= offsets[sample + 1] - offsets[sample];
+    }
+    amounts.several_units = bits > 1;
+    if (amounts.several_units) {
+        amounts.owners.clear();
+    }
+    amounts.owners.resize(units.units() + 1);
     for (std::size_t sample = 0; sample < units.samples(); ++sample) {
         // Of samples without units, the next that has some takes the place.
         amounts.owners[offsets[sample]] = to_id<item_id>(sample);
-        most = std::max(most, offsets[sample + 1] - offsets[sample]);
     }
-    amounts.several_units = most > 1;
     // Units that are not the first of their sample belong to that of the unit before.
     for (std::size_t unit = 1; unit < amounts.owners.size() && amounts.several_units; ++unit) {
         amounts.owners[unit] = std::max(amounts.owners[unit], amounts.owners[unit - 1]);

@@ -33,12 +33,7 @@ class traffic_counter {
         }
         auto const& llm = problem.amounts.phases.back();
         result.text = {.total = llm.total_bytes};
-        auto const& ranks = chosen.back().rank_of;
-        problem.for_each_drawn(problem.encoders(), [&](world_rank home, std::size_t first, std::size_t last) {
-            for (std::size_t sample = first; sample < last; ++sample) {
-                add(result.text, home, views.back().leader(ranks[sample]), llm.bytes[sample], 1);
-            }
-        });
+        count_from_home(problem, problem.encoders(), views.back(), chosen.back().rank_of, llm.bytes, result.text);
         count_moved(result.text, 1);
         result.moved = moved_;
         result.between_nodes = between_nodes_;
@@ -53,33 +48,45 @@ class traffic_counter {
         std::uint64_t const ways = problem.ways(encoder);
         raw = {.total = amounts.total_bytes};
         outputs = {.total = amounts.total_output_bytes};
+        count_from_home(problem, encoder, views[encoder], rank_of, amounts.bytes, raw);
         auto const& llm_ranks = chosen.back().rank_of;
-        problem.for_each_drawn(encoder, [&](world_rank home, std::size_t first, std::size_t last) {
-            for (std::size_t unit = first; unit < last; ++unit) {
-                world_rank const at = views[encoder].leader(rank_of[unit]);
-                add(raw, home, at, amounts.bytes[unit], 1);
-                world_rank const to = views.back().leader(llm_ranks[to_index(amounts.owners[unit])]);
-                // Mostly the LLM has come to the outputs.
-                if (at != to) {
-                    add(outputs, at, to, amounts.output_bytes[unit], ways);
-                }
+        for (std::size_t unit = 0; unit < rank_of.size(); ++unit) {
+            world_rank const from = views[encoder].leader(rank_of[unit]);
+            world_rank const to = views.back().leader(llm_ranks[to_index(amounts.owners[unit])]);
+            // Mostly the LLM has come to the outputs.
+            if (from != to) {
+                outputs.moved += amounts.output_bytes[unit];
+                cross(outputs, cluster_->node_of(from), cluster_->node_of(to), amounts.output_bytes[unit], ways);
             }
-        });
+        }
         count_moved(raw, 1);
         count_moved(outputs, ways);
     }
 
-    /// One item that travels `times` from rank to rank.
-    void add(moved_bytes& one_way, world_rank from, world_rank to, std::uint64_t bytes, std::uint64_t times) noexcept {
-        // No branch: which items move, no processor foresees. Few leave their node.
-        one_way.moved += from != to ? bytes : 0;
-        std::size_t const source = to_index(cluster_->nodes_of_ranks[to_index(from)]);
-        std::size_t const target = to_index(cluster_->nodes_of_ranks[to_index(to)]);
-        if (source != target) {
+    /// What goes from where it was drawn to where a phase has it.
+    void count_from_home(step_problem const& problem, std::size_t number, group_view const& view,
+                         std::span<std::uint32_t const> rank_of, std::span<std::uint64_t const> bytes,
+                         moved_bytes& one_way) {
+        problem.for_each_drawn(number, [&](world_rank home, std::size_t first, std::size_t last) {
+            node_id const node = cluster_->node_of(home);
+            std::uint64_t moved = 0;
+            for (std::size_t item = first; item < last; ++item) {
+                // No branch: which items move, no processor foresees. Few leave their node.
+                world_rank const at = view.leader(rank_of[item]);
+                moved += at != home ? bytes[item] : 0;
+                cross(one_way, node, cluster_->node_of(at), bytes[item], 1);
+            }
+            one_way.moved += moved;
+        });
+    }
+
+    /// One item that travels `times` from node to node.
+    void cross(moved_bytes& one_way, node_id from, node_id to, std::uint64_t bytes, std::uint64_t times) noexcept {
+        if (from != to) {
             one_way.between_nodes += bytes;
             between_nodes_ += times * bytes;
-            of_node_[source] += times * bytes;
-            of_node_[target] += times * bytes;
+            of_node_[to_index(from)] += times * bytes;
+            of_node_[to_index(to)] += times * bytes;
         }
     }
 
