@@ -91,18 +91,23 @@ class node_splitter {
             loads_[batch_of[at]] += task_->weights[items[at]];
         }
         seats_.assign(size_, size_);
-        taken_.assign(size_, false);
-        std::size_t const nothing = size_ * size_;
+        taken_.assign(size_, 0);
         for (std::size_t turn = 0; turn < size_; ++turn) {
-            std::size_t best = nothing;
-            for (std::size_t at = 0; at < nothing; ++at) {
-                bool const free = seats_[at / size_] == size_ && !taken_[at % size_];
-                if (free && (best == nothing || shares_[at] > shares_[best])) {
-                    best = at;
+            std::size_t best_batch = size_;
+            std::size_t best_rank = size_;
+            std::uint64_t most = 0;
+            for (std::size_t batch = 0; batch < size_; ++batch) {
+                for (std::size_t rank = 0; rank < size_ && seats_[batch] == size_; ++rank) {
+                    std::uint64_t const share = shares_[batch * size_ + rank];
+                    if (taken_[rank] == 0 && (best_batch == size_ || share > most)) {
+                        best_batch = batch;
+                        best_rank = rank;
+                        most = share;
+                    }
                 }
             }
-            seats_[best / size_] = best % size_;
-            taken_[best % size_] = true;
+            seats_[best_batch] = best_rank;
+            taken_[best_rank] = 1;
         }
         for (std::size_t at = 0; at < items.size(); ++at) {
             std::uint32_t const item = items[at];
@@ -129,7 +134,7 @@ class node_splitter {
     std::vector<std::uint64_t> shares_;  ///< bytes of each batch that are with each rank of its node
     std::vector<std::uint64_t> loads_;
     std::vector<std::size_t> seats_;
-    std::vector<bool> taken_;
+    std::vector<std::uint8_t> taken_;
     workspace balancing_;
 };
 

@@ -13,6 +13,25 @@ namespace evenkeel::detail {
 
 enum class parcel_of : std::uint8_t { item, sample };
 
+/// Visits neighbours that are in the same node together: most are at home, so that these are many.
+template <class NodeOf, class Visit>
+void for_each_run(std::size_t size, NodeOf node_of, Visit visit) {
+    for (std::size_t first = 0, last = 0; first < size; first = last) {
+        std::uint32_t const node = node_of(first);
+        do {
+            ++last;
+        } while (last < size && node_of(last) == node);
+        visit(node, first, last);
+    }
+}
+
+/// Appends `first` to before `last`.
+inline void append_numbers(std::vector<std::uint32_t>& list, std::size_t first, std::size_t last) {
+    std::size_t const size = list.size();
+    list.resize(size + (last - first));
+    std::iota(list.begin() + static_cast<std::ptrdiff_t>(size), list.end(), static_cast<std::uint32_t>(first));
+}
+
 /// What changes nodes together: all items of a sample, which are neighbours, or each item for itself.
 class parcels {
   public:
@@ -42,6 +61,12 @@ class parcels {
     [[nodiscard]] std::size_t size() const noexcept { return starts_.size() - 1; }
     [[nodiscard]] std::uint32_t first(std::size_t parcel) const noexcept { return starts_[parcel]; }
     [[nodiscard]] std::uint64_t weight(std::uint32_t parcel) const noexcept { return weights_[parcel]; }
+
+    /// Of parcels `first` to before `last` together.
+    [[nodiscard]] std::uint64_t weight(std::size_t first, std::size_t last) const noexcept {
+        auto const some = std::span{weights_}.subspan(first, last - first);
+        return std::accumulate(some.begin(), some.end(), std::uint64_t{0});
+    }
 
     /// What going from a node to another costs in bytes; less than nothing on the way home.
     [[nodiscard]] std::int64_t cost(std::uint32_t parcel, std::uint32_t from, std::uint32_t to) const noexcept {

@@ -133,14 +133,17 @@ class sparse_nodes {
             node.items.clear();
             node.load = 0;
         }
-        for (std::uint32_t item = 0; item < node_of.size(); ++item) {
-            nodes_[node_of[item]].items.push_back(item);
-        }
-        for (std::uint32_t parcel = 0; parcel < parcels_.size(); ++parcel) {
-            auto& node = nodes_[node_of[parcels_.first(parcel)]];
-            node.parcels.push_back(parcel);
-            node.load += parcels_.weight(parcel);
-        }
+        for_each_run(
+            node_of.size(), [&](std::size_t item) { return node_of[item]; },
+            [&](std::uint32_t node, std::size_t first, std::size_t last) {
+                append_numbers(nodes_[node].items, first, last);
+            });
+        for_each_run(
+            parcels_.size(), [&](std::size_t parcel) { return node_of[parcels_.first(parcel)]; },
+            [&](std::uint32_t node, std::size_t first, std::size_t last) {
+                append_numbers(nodes_[node].parcels, first, last);
+                nodes_[node].load += parcels_.weight(first, last);
+            });
     }
 
     /// Trades with other nodes, the cheapest first, until both can be split evenly.
