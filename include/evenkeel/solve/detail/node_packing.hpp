@@ -5,13 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <vector>
 
+#include <evenkeel/solve/detail/batch_renaming.hpp>
 #include <evenkeel/solve/detail/fill_rooms.hpp>
 #include <evenkeel/solve/detail/node_cargo.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/repair.hpp>
+#include <evenkeel/solve/detail/spill.hpp>
 #include <evenkeel/solve/detail/stay_state.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
 #include <evenkeel/solve/detail/tight_fill.hpp>
@@ -20,24 +21,24 @@ namespace evenkeel::detail {
 
 /// Brings every rank of one node down to a target load by moving items inside the node.
 ///
-/// First by moves and exchanges from where the items are, those of class 0 alone before all. If that fails,
-/// from scratch, with one start after the other; the batches then go to the ranks of the node that keep most of them.
+/// First by moves and exchanges from where the items are, those of class 0 alone before all: of many items, moves alone
+/// do nearly everything (`spill`). If that fails, from scratch, with one start after the other; the batches then go to
+/// the ranks of the node that keep most of them.
 class node_packing {
   public:
     static constexpr std::size_t most_starts = 12;
 
     void reserve(std::size_t items, std::size_t ranks) {
         cargo_.reserve(items, ranks);
+        spill_.reserve(items, ranks);
         placement_.reserve(items, ranks);
         repair_.reserve(items, ranks);
         fill_.reserve(items, ranks);
         local_.reserve(items);
         both_.reserve(items);
         weights_.reserve(items);
-        kept_.reserve(ranks * std::min<std::size_t>(ranks, 64));
         loads_.reserve(ranks);
-        rank_of_batch_.reserve(ranks);
-        batch_on_.reserve(ranks);
+        renaming_.reserve(ranks);
     }
 
     /// @param starts  How many starts from scratch, at most `most_starts`.
@@ -60,12 +61,22 @@ class node_packing {
         for (std::size_t position = 0; position < weights.size(); ++position) {
             local_[position] = state.ranks().local[state.rank_of(numbers[position])];
         }
+        bool const many = weights.size() > many_per_rank * ranks.size();
+        if (many && spill_over(state, node, target, steps)) {
+            seat_moved(state, node);
+            return true;
+        }
         placement_.reset(weights, local_, ranks.size());
         add_ballast(state, node, 0);
         steps.spend(2 * weights.size());
-        fill_rooms(placement_, target, steps);
+        if (!many) {
+            fill_rooms(placement_, target, steps);
+        }
         if (improve(target, 0, weights.size(), steps)) {
             if (placement_.changed_little()) {
+                if (many) {
+                    seat_moved(state, node);
+                }
                 for (auto const& [position, rank] : placement_.insertions()) {
                     state.seat(numbers[position], ranks[rank]);
                 }
@@ -121,6 +132,24 @@ class node_packing {
     }
 
   private:
+    static constexpr std::size_t many_per_rank = 16;
+
+    /// Moves items in `local_`; what moved is in `spill_`.
+    bool spill_over(stay_state const& state, std::uint32_t node, std::uint64_t target, step_budget& steps) {
+        spill_.clear();
+        for (auto const rank : state.ranks()[node]) {
+            spill_.add_rank(state.rank_load(rank), state.ballast().empty() ? 0 : state.ballast()[rank]);
+        }
+        return spill_(state.nodes().weights(node), local_, target, steps);
+    }
+
+    void seat_moved(stay_state& state, std::uint32_t node) const noexcept {
+        auto const numbers = state.nodes().items(node);
+        for (auto const& [position, rank] : spill_.moves()) {
+            state.seat(numbers[position], state.ranks()[node][rank]);
+        }
+    }
+
     /// @param first  The place of the node's first rank in `placement_`.
     void add_ballast(stay_state const& state, std::uint32_t node, std::size_t first) {
         auto const ranks = state.ranks()[node];
@@ -144,7 +173,7 @@ class node_packing {
         std::uint64_t const load = state.nodes().load(node);
         // Of many items, longest first does as well as anything. Ranks that are not alike cannot change batches.
         bool const alike = state.ballast().empty();
-        bool const sparse = weights.size() <= 16 * ranks.size() && alike;
+        bool const sparse = weights.size() <= many_per_rank * ranks.size() && alike;
         for (std::size_t start = 0; start < starts && (start == 0 || sparse) && !steps.exhausted(); ++start) {
             if (start == 0) {
                 place_longest_first(state, node);
@@ -157,7 +186,7 @@ class node_packing {
             if (improve(target, start, weights.size(), steps)) {
                 placement_.store(local_);
                 if (alike) {
-                    seat_batches(state, node);
+                    renaming_(state, node, local_);
                 }
                 return true;
             }
@@ -179,40 +208,8 @@ class node_packing {
         }
     }
 
-    /// Renames the batches in `local_` so that they keep their ranks, those with most to keep first.
-    void seat_batches(stay_state& state, std::uint32_t node) {
-        auto const ranks = state.ranks()[node];
-        auto const numbers = state.nodes().items(node);
-        kept_.assign(ranks.size() * ranks.size(), {0, 0, 0});
-        for (std::uint32_t batch = 0; batch < ranks.size(); ++batch) {
-            for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
-                kept_[batch * ranks.size() + rank] = {0, batch, rank};
-            }
-        }
-        for (std::size_t position = 0; position < numbers.size(); ++position) {
-            std::uint32_t const home = state.items().home_rank[numbers[position]];
-            if (home != no_rank && state.node_of_rank(home) == node) {
-                std::get<0>(kept_[local_[position] * ranks.size() + state.ranks().local[home]]) +=
-                    state.items().bytes_of(numbers[position]);
-            }
-        }
-        std::sort(kept_.begin(), kept_.end(), [](auto const& a, auto const& b) {
-            return std::get<0>(a) != std::get<0>(b) ? std::get<0>(a) > std::get<0>(b) : a < b;
-        });
-        rank_of_batch_.assign(ranks.size(), no_rank);
-        batch_on_.assign(ranks.size(), no_rank);
-        for (auto const& [bytes, batch, rank] : kept_) {
-            if (rank_of_batch_[batch] == no_rank && batch_on_[rank] == no_rank) {
-                rank_of_batch_[batch] = rank;
-                batch_on_[rank] = batch;
-            }
-        }
-        for (auto& local : local_) {
-            local = rank_of_batch_[local];
-        }
-    }
-
     node_cargo cargo_;
+    spill spill_;
     placement placement_;
     repair repair_;
     std::vector<std::uint32_t> local_;  ///< of each item of the node, its rank among those of the node
@@ -220,9 +217,7 @@ class node_packing {
     std::vector<std::uint32_t> both_;  ///< the items of two nodes
     std::vector<std::uint64_t> weights_;
     std::vector<std::uint64_t> loads_;
-    std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> kept_;  ///< bytes, batch, rank
-    std::vector<std::uint32_t> rank_of_batch_;
-    std::vector<std::uint32_t> batch_on_;
+    batch_renaming renaming_;
 };
 
 }  // namespace evenkeel::detail
