@@ -74,13 +74,23 @@ std::uint64_t sort_by_counting(std::span<std::uint64_t const> weights, std::uint
     }
     std::uint64_t unit = 0;
     std::uint32_t before = 0;
-    for (std::uint64_t weight = largest; weight > 0; --weight) {
+    std::uint64_t weight = largest;
+    for (; weight > 0 && unit != 1; --weight) {
         std::uint32_t const count = std::exchange(starts[weight], before);
         if (count > 0) {
             std::fill_n(items.weights.begin() + before, count, weight);
-            unit = unit == 1 ? 1 : std::gcd(unit, weight);
+            unit = std::gcd(unit, weight);
             before += count;
         }
+    }
+    for (; before < items.size(); --weight) {
+        std::uint32_t const count = std::exchange(starts[weight], before);
+        // Whether some item has a weight no processor foresees; if none has, the next weight is written over this one.
+        items.weights[before] = weight;
+        for (std::uint32_t more = 1; more < count; ++more) {
+            items.weights[before + more] = weight;
+        }
+        before += count;
     }
     for (std::size_t index = 0; index < weights.size(); ++index) {
         tell(index, starts[weights[index]]++);
