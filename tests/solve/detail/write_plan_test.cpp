@@ -33,19 +33,40 @@ TEST(write_plan, forgets_the_plan_before) {
 
 TEST(write_plan_of_runs, lists_the_same_for_who_has_counted) {
     std::vector<std::uint32_t> const rank_of_item{2, 2, 0, 2, 3, 3, 0};
-    plan plan;
-    plan.offsets = {2, 0, 3, 2, 0};
-    write_plan_of_runs(rank_of_item, plan);
-
     evenkeel::plan counted_here;
     write_plan(rank_of_item, 4, counted_here);
+
+    constexpr std::uint32_t none = 4;
+    for (auto const& homes : {std::vector<std::uint32_t>{2, 2, 2, 2, 3, 3, 0}, {0, 0, 0, 0, 0, 0, 0},
+                              {none, 2, 0, none, none, 3, 3}, {3, 3, 3, 2, 2, 2, none}}) {
+        plan plan;
+        plan.offsets = {2, 0, 3, 2, 0};
+        write_plan_of_runs(rank_of_item, homes, plan);
+        EXPECT_EQ(plan, counted_here);
+    }
+}
+
+TEST(write_plan_of_runs, lists_ranks_that_have_drawn_many) {
+    std::vector<std::uint32_t> homes(1000);
+    std::vector<std::uint32_t> rank_of_item(1000);
+    plan plan;
+    plan.offsets = {0, 0, 0, 0};
+    for (std::uint32_t item = 0; item < 1000; ++item) {
+        homes[item] = item / 400;
+        rank_of_item[item] = item % 7 == 0 ? item % 3 : homes[item];
+        ++plan.offsets[rank_of_item[item]];
+    }
+    write_plan_of_runs(rank_of_item, homes, plan);
+
+    evenkeel::plan counted_here;
+    write_plan(rank_of_item, 3, counted_here);
     EXPECT_EQ(plan, counted_here);
 }
 
 TEST(write_plan_of_runs, writes_empty_batches_for_no_items) {
     plan plan;
     plan.offsets = {0, 0, 0};
-    write_plan_of_runs({}, plan);
+    write_plan_of_runs({}, {}, plan);
 
     EXPECT_THAT(plan.items, ElementsAre());
     EXPECT_THAT(plan.offsets, ElementsAre(0, 0, 0));

@@ -216,7 +216,7 @@ inline void rebalance(stay_room& room, stay_task const& task) {
         result.moved += items.bytes_of(item);
     }
     if (task.plan) {
-        write_plan_of_runs(room.rank_of_item, result.plan);
+        write_plan_of_runs(room.rank_of_item, task.home_ranks, result.plan);
     }
     result.quality = {.max_load = busiest * items.sorted.unit,
                       .total_load = items.sorted.total * items.sorted.unit,
