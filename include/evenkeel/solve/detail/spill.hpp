@@ -43,21 +43,24 @@ class spill {
                     step_budget& steps) {
         target_ = target;
         moves_.clear();
+        // Copies, so that what is written does not have them read anew.
+        auto* const ranks = ranks_.data();
         bool over = look_around();
         std::size_t position = 0;
         for (; position < weights.size() && over; ++position) {
             std::uint32_t const rank = rank_of[position];
             std::uint64_t const weight = weights[position];
-            bool const flows = weight <= room_ && ranks_[rank].load - weight >= target_;
-            if (!flows && has_place(rank, weight)) {
-                ranks_[rank].kept += weight;
+            auto& own = ranks[rank];
+            bool const flows = (weight <= room_) & (own.load - weight >= target);
+            if (!flows && own.kept <= target && weight <= target - own.kept) {
+                own.kept += weight;
                 continue;
             }
             std::uint32_t const to = flows ? roomiest_ : roomiest_place(rank, weight);
-            ranks_[to].kept += weight;
+            ranks[to].kept += weight;
             if (to != rank) {
-                ranks_[rank].load -= weight;
-                ranks_[to].load += weight;
+                own.load -= weight;
+                ranks[to].load += weight;
                 rank_of[position] = to;
                 moves_.push_back({static_cast<std::uint32_t>(position), to});
                 over = look_around();
@@ -84,13 +87,16 @@ class spill {
     bool look_around() noexcept {
         std::uint64_t most = 0;
         std::uint64_t least = ranks_.front().load;
-        roomiest_ = 0;
+        std::uint32_t roomiest = 0;
         for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
             std::uint64_t const load = ranks_[rank].load;
             most = std::max(most, load);
-            roomiest_ = load < least ? rank : roomiest_;
+            // Without a branch, which would be foreseen wrongly half of the time.
+            std::uint32_t const lower = 0U - static_cast<std::uint32_t>(load < least);
+            roomiest = (rank & lower) | (roomiest & ~lower);
             least = std::min(least, load);
         }
+        roomiest_ = roomiest;
         room_ = target_ - std::min(target_, least);
         return most > target_;
     }
