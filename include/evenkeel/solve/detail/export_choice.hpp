@@ -75,7 +75,7 @@ class export_choice {
         std::uint64_t const fine = excess + std::min(excess / 512, nothing - excess);
         std::size_t const taken = chosen_.size();
         finish best;
-        pair_from(first, excess, best);
+        pair_from(first, excess, excess + (fine - excess) / 2, best);
         steps.spend(2 * (items_.size() - first) + taken);
         if (best.weight <= fine) {
             take(best);
@@ -104,7 +104,7 @@ class export_choice {
             left -= items_[first].weight;
             take_one(first++);
             finish after;
-            pair_from(first, left, after);
+            pair_from(first, left, left, after);
             steps.spend(2 * (items_.size() - first));
             if (after.cost != nothing && cost_ - cost_at(taken) + after.cost < best.cost) {
                 best.cost = cost_ - cost_at(taken) + after.cost;
@@ -148,11 +148,11 @@ class export_choice {
         }
     }
 
-    /// The cheapest one or two items of enough weight, `from` on.
-    void pair_from(std::size_t from, std::uint64_t excess, finish& best) const {
+    /// The cheapest one or two items of enough weight, `from` on; or the first of no more than `fine`.
+    void pair_from(std::size_t from, std::uint64_t excess, std::uint64_t fine, finish& best) const {
         std::size_t low = from;
         std::size_t high = items_.size();
-        while (low < high) {
+        while (low < high && best.weight > fine) {
             if (items_[low].weight >= excess) {
                 offer({low}, best);
                 ++low;
