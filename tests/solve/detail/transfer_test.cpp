@@ -44,6 +44,15 @@ TEST(transfer, is_not_found_where_there_is_none) {
     EXPECT_FALSE(largest_transfer(sums{0}, sums{0, 9}, 1, 4));
 }
 
+TEST(relieving_transfer, moves_all_of_the_excess_or_fills_the_room) {
+    EXPECT_EQ(relieving_transfer(sums{0, 3, 8}, sums{0, 5, 6}, 2, 4, 0, false)->amount, 2u);
+    EXPECT_EQ(relieving_transfer(sums{0, 6, 9}, sums{0, 4}, 5, 9, 0, false)->amount, 5u);
+    EXPECT_EQ(relieving_transfer(sums{0, 6, 9}, sums{0, 4}, 5, 9, 0, true)->amount, 6u);
+    EXPECT_EQ(relieving_transfer(sums{0, 3, 8}, sums{0, 5, 6}, 9, 3, 0, false)->amount, 3u);
+    EXPECT_FALSE(relieving_transfer(sums{0, 8}, sums{0, 6}, 9, 4, 0, false));
+    EXPECT_TRUE(relieving_transfer(sums{0, 8}, sums{0, 6}, 9, 4, 2, false));
+}
+
 class transfer_law : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(transfer_law, is_the_best_of_all_pairs) {
@@ -71,6 +80,12 @@ TEST_P(transfer_law, is_the_best_of_all_pairs) {
                 largest = std::max(largest.value_or(give - take), give - take);
             }
         }
+    }
+    auto const enough = at_least + random.up_to(10);
+    auto const first = smallest_transfer(gives, takes, at_least, at_most, enough);
+    EXPECT_EQ(first.has_value(), smallest.has_value());
+    if (first) {
+        EXPECT_LE(first->amount, std::max(enough, *smallest));
     }
     auto const small = smallest_transfer(gives, takes, at_least, at_most);
     auto const large = largest_transfer(gives, takes, at_least, at_most);

@@ -161,7 +161,8 @@ class node_packing {
     bool improve(std::uint64_t target, std::size_t turn, std::size_t items, step_budget& steps) {
         step_budget part = steps.part(std::max<std::uint64_t>(20'000, 64 * items));
         // With so few ranks any step down helps, be the room it leaves behind as large as it may.
-        bool const reached = repair_(placement_, target, target / 4, turn, part);
+        bool const many = items > many_per_rank * placement_.ranks();
+        bool const reached = repair_(placement_, target, target / 4, turn, part, many);
         steps.give_back(part);
         return reached;
     }

@@ -49,10 +49,13 @@ class repair {
         partners_.reserve(ranks);
     }
 
-    /// @param waste  How far below the target a rank may stay that is to be filled, or an eighth of its room.
-    /// @param turn   Differs from try to try, so that other partners are met.
-    /// @return       Whether every rank is at the target or below.
-    bool operator()(placement& loads, std::uint64_t target, std::uint64_t waste, std::size_t turn, step_budget& steps) {
+    /// @param waste   How far below the target a rank may stay that is to be filled, or an eighth of its room.
+    /// @param turn    Differs from try to try, so that other partners are met.
+    /// @param coarse  Whether an exchange is fine enough that uses up a quarter of the room it need not: quicker.
+    /// @return        Whether every rank is at the target or below.
+    bool operator()(placement& loads, std::uint64_t target, std::uint64_t waste, std::size_t turn, step_budget& steps,
+                    bool coarse = false) {
+        coarse_ = coarse;
         loads_ = &loads;
         target_ = target;
         waste_ = waste;
@@ -144,10 +147,8 @@ class repair {
     /// Seeks a transfer in the menus, `gives_` of the one and `takes_` of the other, and carries it out.
     bool exchange_with(std::uint32_t over, std::uint32_t partner) {
         steps_->spend(gives_.sums().size() + takes_.sums().size());
-        std::uint64_t const most = room(partner);
-        std::uint64_t const waste = std::min(most - 1, std::max(waste_, most / 8));
-        auto const found = excess(over) <= most ? smallest_transfer(gives_.sums(), takes_.sums(), excess(over), most)
-                                                : largest_transfer(gives_.sums(), takes_.sums(), most - waste, most);
+        auto const found =
+            relieving_transfer(gives_.sums(), takes_.sums(), excess(over), room(partner), waste_, coarse_);
         if (found) {
             exchange(*loads_, over, gives_, partner, takes_, *found);
         }
@@ -235,9 +236,9 @@ class repair {
     placement* loads_ = nullptr;
     std::uint64_t target_ = 0;
     std::uint64_t waste_ = 0;
+    bool coarse_ = false;
     std::size_t items_ = 0;  ///< of all ranks
     step_budget* steps_ = nullptr;
-
     std::vector<std::uint32_t> over_;
     partners partners_;
     menu gives_;
