@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <evenkeel/solve/detail/drawn_runs.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
@@ -89,8 +90,8 @@ struct stay_items {
         home_rank.resize(count);
         home_node.resize(count);
         classes.resize(task.classes.empty() ? 0 : count);
-        read_homes(task);
         add_up_homes(task);
+        read_homes(task);
         proportional = is_proportional(task);
         heavier_is_cheaper = std::adjacent_find(classes.begin(), classes.end(), std::not_equal_to{}) == classes.end();
         for (std::size_t item = 1; item < count && heavier_is_cheaper && !proportional; ++item) {
@@ -112,7 +113,13 @@ struct stay_items {
         auto* const to_rank = home_rank.data();
         auto* const to_node = home_node.data();
         some_homeless = false;
-        if (task.home_nodes.empty()) {
+        if (runs_.even(task.weights.size())) {
+            for (std::size_t item = 0; item < positions.size(); ++item) {
+                std::uint32_t const rank = runs_.rank_of(positions[item]);
+                to_rank[item] = rank;
+                to_node[item] = nodes_of_ranks[rank];
+            }
+        } else if (task.home_nodes.empty()) {
             for (std::size_t item = 0; item < positions.size(); ++item) {
                 std::uint32_t const rank = homes[positions[item]];
                 to_rank[item] = rank;
@@ -139,6 +146,7 @@ struct stay_items {
         home_loads.assign(task.nodes_of_ranks.size(), 0);
         node_sums.assign(task.nodes, {});
         drawn_on_ranks.assign(task.nodes_of_ranks.size(), 0);
+        runs_.start(task.nodes_of_ranks.size());
         std::size_t const size = task.weights.size();
         for (std::size_t item = 0; item < size;) {
             std::uint32_t const rank = task.home_ranks[item];
@@ -154,6 +162,7 @@ struct stay_items {
                 load += weight;
                 count += weight != 0 ? 1U : 0U;
             }
+            runs_.add(rank, first, item - first);
             node_sums[node].count += count;
             node_sums[node].load += load;
             if (rank != no_rank) {
@@ -210,6 +219,7 @@ struct stay_items {
 
     std::span<std::uint64_t const> weights_;  ///< in the order of the batch
     std::span<std::uint64_t const> bytes_;
+    drawn_runs runs_;
 };
 
 }  // namespace evenkeel::detail
