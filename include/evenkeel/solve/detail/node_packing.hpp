@@ -145,8 +145,9 @@ class node_packing {
 
     void seat_moved(stay_state& state, std::uint32_t node) const noexcept {
         auto const numbers = state.nodes().items(node);
+        auto const weights = state.nodes().weights(node);
         for (auto const& [position, rank] : spill_.moves()) {
-            state.seat(numbers[position], state.ranks()[node][rank]);
+            state.seat(numbers[position], weights[position], state.ranks()[node][rank]);
         }
     }
 

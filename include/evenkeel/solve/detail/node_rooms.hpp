@@ -41,7 +41,7 @@ class node_rooms {
             fill();
         } else {
             heap_.push_back({room(node), node});
-            std::push_heap(heap_.begin(), heap_.end(), less_room);
+            std::push_heap(heap_.begin(), heap_.end(), has_less_room{});
         }
     }
 
@@ -49,7 +49,7 @@ class node_rooms {
     [[nodiscard]] std::optional<std::uint32_t> pop() {
         while (!heap_.empty()) {
             auto const [room_then, node] = heap_.front();
-            std::pop_heap(heap_.begin(), heap_.end(), less_room);
+            std::pop_heap(heap_.begin(), heap_.end(), has_less_room{});
             heap_.pop_back();
             if (room(node) == room_then) {
                 return node;
@@ -64,9 +64,12 @@ class node_rooms {
         std::uint32_t node;
     };
 
-    [[nodiscard]] static bool less_room(entry const& a, entry const& b) noexcept {
-        return a.room < b.room || (a.room == b.room && a.node > b.node);
-    }
+    /// An object and no function, so that the heap's loops have it in place, and without a branch.
+    struct has_less_room {
+        [[nodiscard]] bool operator()(entry const& a, entry const& b) const noexcept {
+            return (a.room < b.room) | ((a.room == b.room) & (a.node > b.node));
+        }
+    };
 
     void fill() {
         heap_.clear();
@@ -75,7 +78,7 @@ class node_rooms {
                 heap_.push_back({room(node), node});
             }
         }
-        std::make_heap(heap_.begin(), heap_.end(), less_room);
+        std::make_heap(heap_.begin(), heap_.end(), has_less_room{});
     }
 
     placement const* loads_ = nullptr;

@@ -128,8 +128,10 @@ class stay_state {
     }
 
     /// Moves an item to another rank of its node.
-    void seat(std::uint32_t item, std::uint32_t rank) noexcept {
-        std::uint64_t const weight = items_->weight(item);
+    void seat(std::uint32_t item, std::uint32_t rank) noexcept { seat(item, items_->weight(item), rank); }
+
+    /// The same for who knows what the item weighs.
+    void seat(std::uint32_t item, std::uint64_t weight, std::uint32_t rank) noexcept {
         if (rank_of_[item] != no_rank) {
             rank_loads_[rank_of_[item]] -= weight;
         }
