@@ -18,6 +18,7 @@
 #include <evenkeel/solve/balance.hpp>
 
 #include "tests/support/batches.hpp"
+#include "tests/support/layouts.hpp"
 #include "tests/support/wish_oracle.hpp"
 
 namespace evenkeel::wishes_test {
