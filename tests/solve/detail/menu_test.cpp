@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/solve/detail/fine_loads.hpp>
 #include <evenkeel/solve/detail/light_items.hpp>
 #include <evenkeel/solve/detail/menu.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
@@ -42,6 +43,17 @@ TEST(light_items, are_spread_over_all_weights_alike) {
     EXPECT_THAT(light.positions(), ElementsAre(2));
     light.spread(0, 5);
     EXPECT_THAT(light.positions(), ElementsAre());
+}
+
+TEST(can_spread, asks_for_less_where_the_lightest_of_few_items_make_no_fine_differences) {
+    EXPECT_FALSE(can_spread(11, false));
+    EXPECT_TRUE(can_spread(12, false));
+    EXPECT_FALSE(can_spread(8, true));
+    EXPECT_TRUE(can_spread(9, true));
+
+    EXPECT_TRUE(few_and_fine(12 * 64, 64, 34'000'000));
+    EXPECT_FALSE(few_and_fine(13 * 64, 64, 34'000'000)) << "many items per rank";
+    EXPECT_FALSE(few_and_fine(12 * 64, 64, 1'376)) << "tokens alone";
 }
 
 class menu_test : public testing::Test {

@@ -30,6 +30,17 @@ namespace evenkeel::detail {
     return 3 * sizes <= weights.size();
 }
 
+/// Whether a choice is to be spread over light and heavy items of a rank: of fewer, the lightest are nearly the same.
+///
+/// Light items make fine differences where costs grow with the length alone. Where the square counts as well, a token
+/// more or less is too coarse a step, and what the squares of the lightest differ by is too little to make up for it: a
+/// long and a short one against two in between, as many tokens, are what it takes.
+///
+/// @param few_and_fine  Whether loads are; see the function of that name.
+[[nodiscard]] inline bool can_spread(std::size_t items, bool few_and_fine) noexcept {
+    return items >= (few_and_fine ? 9 : 12);
+}
+
 /// What a rank can give in an exchange: choices of its items, by their sum in rising order. The first choice is
 /// nothing.
 class menu {

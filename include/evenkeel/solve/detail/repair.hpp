@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <evenkeel/solve/detail/fine_loads.hpp>
 #include <evenkeel/solve/detail/menu.hpp>
 #include <evenkeel/solve/detail/partners.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
@@ -24,7 +25,7 @@ namespace evenkeel::detail {
 /// The means, each tried on all ranks that are still above the target before the next, dearer one:
 ///  1. one item against one or none;
 ///  2. some of the lightest five items against some of the lightest five;
-///  3. of twelve items or more, some of eight, light and heavy ones, against some of eight;
+///  3. some of eight, light and heavy ones, against some of eight; in place of 2 where items are few and loads fine;
 ///  4. the same with the lightest eight, or nine if there are few sizes;
 ///  5. with no more than three items per rank or so, those of four or five ranks packed anew;
 ///  6. the items of three ranks shared out anew; failing that, an exchange that at least lowers the excess.
@@ -33,10 +34,6 @@ namespace evenkeel::detail {
 /// busiest rank never gets busier: whatever the outcome, the placement is no worse than before. Partners are the ranks
 /// with most room; from the second means on also ranks at a stride through all, for longest first makes many ranks
 /// alike and what does not fit into one of them does not fit into the next either.
-///
-/// Light items make fine differences where costs grow with the length alone. Where the square counts as well, a token
-/// more or less is too coarse a step, and what the squares of the lightest differ by is too little to make up for it: a
-/// long and a short one against two in between, as many tokens, are what it takes.
 ///
 /// An exchange moves the whole excess and as little more as possible; where there is less room than excess, it fills
 /// the room. Thus room is not spread thin but stays together, where it helps the next.
@@ -65,6 +62,7 @@ class repair {
         for (std::size_t rank = 0; rank < loads.ranks(); ++rank) {
             items_ += loads.items(rank).size();
         }
+        few_and_fine_ = few_and_fine(items_, loads.ranks(), target);
         bool const few = loads.ranks() >= repack::most_ranks && 10 * items_ <= 33 * loads.ranks();
         return relieve_all(&repair::exchange_one) || relieve_all(&repair::exchange_few) ||
                relieve_all(&repair::exchange_spread) || relieve_all(&repair::exchange_many) ||
@@ -118,12 +116,12 @@ class repair {
     }
 
     bool exchange_few(std::uint32_t over) {
-        return !of_few_sizes(loads_->weights(over)) && exchange_some(&menu::some_items, over, 5, 24);
+        bool const spread = few_and_fine_ && can_spread(loads_->items(over).size(), true);
+        return !spread && !of_few_sizes(loads_->weights(over)) && exchange_some(&menu::some_items, over, 5, 24);
     }
     bool exchange_many(std::uint32_t over) { return exchange_some(&menu::some_items, over, most_items(over), 32); }
     bool exchange_spread(std::uint32_t over) {
-        constexpr std::size_t fewest = 12;  // of fewer, the lightest eight are nearly the same
-        return loads_->items(over).size() >= fewest && exchange_some(&menu::spread_items, over, 8, 32);
+        return can_spread(loads_->items(over).size(), few_and_fine_) && exchange_some(&menu::spread_items, over, 8, 32);
     }
 
     [[nodiscard]] std::size_t most_items(std::uint32_t rank) const noexcept {
@@ -238,6 +236,7 @@ class repair {
     std::uint64_t waste_ = 0;
     bool coarse_ = false;
     std::size_t items_ = 0;  ///< of all ranks
+    bool few_and_fine_ = false;
     step_budget* steps_ = nullptr;
     std::vector<std::uint32_t> over_;
     partners partners_;

@@ -14,6 +14,7 @@
 #include <evenkeel/solve/detail/crowded_start.hpp>
 #include <evenkeel/solve/detail/dual_feasible.hpp>
 #include <evenkeel/solve/detail/exact_fill.hpp>
+#include <evenkeel/solve/detail/fine_loads.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/quick_starts.hpp>
 #include <evenkeel/solve/detail/repair.hpp>
@@ -25,12 +26,13 @@ namespace evenkeel::detail {
 /// Improves on longest first until the busiest rank is at the goal or the steps are spent.
 ///
 /// Of a few items every placement is tried. Of few sizes patterns are chosen; of many items per rank the lightest are
-/// placed anew, so that they fill ranks exactly, and what is uneven after that is repaired; nearly always that is
-/// all. Otherwise one target load after the other is aimed at: one close to the goal, where most batches succeed at
-/// little cost; the goal itself; then halfway between the best placement and the highest target that was missed. With
-/// many items per rank each try goes on from the placement at hand. With fewer than five, exchanges have too little
-/// to choose from, so each try starts anew by filling ranks exactly; in between, both ways are gone on many ranks,
-/// where filling is the faster one. After the first miss, a closer look may raise the bound, and the goal with it.
+/// placed anew, so that they fill ranks exactly, and what is uneven after that is repaired; nearly always that is all.
+/// Otherwise one target load after the other is aimed at: one close to the goal, where most batches succeed at little
+/// cost; the goal itself, or where loads are fine, halfway to it; then halfway between the best placement and the
+/// highest target that was missed. With many items per rank each try goes on from the placement at hand. With fewer
+/// than five, exchanges have too little to choose from, so each try starts anew by filling ranks exactly; in between,
+/// both ways are gone on many ranks, where filling is the faster one. After the first miss, a closer look may raise the
+/// bound, and the goal with it.
 class search {
   public:
     void reserve(std::size_t items, std::size_t ranks) {
@@ -206,7 +208,7 @@ class search {
             return goal + close;
         }
         if (missed < goal) {
-            return goal;
+            return goal < fine_load || busiest - goal <= goal / 8192 ? goal : goal + (busiest - goal) / 2;
         }
         return missed + (busiest - missed) / 2;
     }

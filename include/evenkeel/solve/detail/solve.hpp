@@ -9,6 +9,7 @@
 
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/solve/detail/arguments.hpp>
+#include <evenkeel/solve/detail/fine_loads.hpp>
 #include <evenkeel/solve/detail/longest_first.hpp>
 #include <evenkeel/solve/detail/search.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
@@ -30,8 +31,7 @@ namespace evenkeel::detail {
 
 /// What `options.effort` leaves as good enough of a goal of a million units or more.
 [[nodiscard]] inline std::uint64_t close_to(std::uint64_t goal, std::uint64_t effort) noexcept {
-    constexpr std::uint64_t fine = std::uint64_t{1} << 20;
-    return goal < fine || effort >= goal / 80 ? goal : goal + goal / (80 * std::max<std::uint64_t>(effort, 1));
+    return goal < fine_load || effort >= goal / 80 ? goal : goal + goal / (80 * std::max<std::uint64_t>(effort, 1));
 }
 
 /// Sends item i of n to rank floor(i * ranks / n).
