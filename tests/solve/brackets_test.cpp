@@ -12,6 +12,7 @@
 
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/topology.hpp>
+#include <evenkeel/cost/attention.hpp>
 #include <evenkeel/cost/linear.hpp>
 #include <evenkeel/solve/balance.hpp>
 #include <evenkeel/solve/rebalance.hpp>
@@ -33,13 +34,13 @@ struct bracket {
     double gap = 1e-3;
 };
 
-/// The first rows of a file, over again if there are too few.
+/// The rows of a file that a step draws, over again if there are too few.
 template <class Of>
-std::vector<std::uint64_t> lengths_of(std::filesystem::path const& folder, Of const& of) {
+std::vector<std::uint64_t> lengths_of(std::filesystem::path const& folder, Of const& of, std::size_t step = 0) {
     for (auto const& phase : examples::phases_of(examples::read_trace(folder / (of.file + ".csv")))) {
         if (phase.name == of.phase) {
             examples::drawing const drawing{.ranks = 1, .samples_per_rank = of.ranks * of.per_rank};
-            return drawing.lengths(0, 0, phase.lengths);
+            return drawing.lengths(step, 0, phase.lengths);
         }
     }
     return {};
@@ -72,6 +73,37 @@ TEST(balance, stays_inside_the_brackets_of_every_real_trace) {
         EXPECT_GE(quality.max_load, of.least) << name;
         EXPECT_LE(quality.lower_bound, of.most) << name;
         EXPECT_LE(quality.gap(), of.gap) << name;
+    }
+}
+
+/// How close to its bound a phase comes in any of twelve steps.
+struct closeness {
+    std::string file;
+    std::string phase;
+    std::size_t ranks;
+    std::size_t per_rank;
+    std::uint64_t quadratic;
+    double gap;
+};
+
+TEST(balance, comes_close_to_its_bound_in_every_step_of_a_real_trace_with_few_items_per_rank) {
+    char const* const folder = std::getenv("EVENKEEL_TRACES");
+    if (folder == nullptr) {
+        GTEST_SKIP() << "EVENKEEL_TRACES names no folder of traces";
+    }
+    std::vector<closeness> const phases{
+        {"coco_captions_val2017", "image", 256, 8, 0, 2e-3}, {"mix_omni", "audio", 64, 40, 1, 1e-4},
+        {"mix_omni", "audio", 256, 40, 1, 4e-4},             {"mix_omni", "audio", 64, 16, 1, 1.1e-3},
+        {"sroie_receipts", "image", 64, 16, 1, 1e-4},        {"gsm8k_sft", "llm", 64, 16, 1, 1e-4},
+    };
+    for (auto const& of : phases) {
+        for (std::size_t step = 0; step < 12; ++step) {
+            auto const lengths = lengths_of(folder, of, step);
+            ASSERT_FALSE(lengths.empty()) << of.file << '.' << of.phase;
+            auto const cost = attention_cost{.linear = 24'576, .quadratic = of.quadratic};
+            EXPECT_LE(balance(lengths, rank_count{of.ranks}, cost).quality.gap(), of.gap)
+                << of.file << '.' << of.phase << " on " << of.ranks << " ranks, step " << step;
+        }
     }
 }
 

@@ -25,7 +25,8 @@ struct balance_options {
     /// Steps are counted, so the plan does not depend on the machine.
     ///
     /// With a `cost_model` and no wishes, only samples that weigh something count, each as 7/4, three times as much
-    /// where a rank has fewer than five of them, six times where it has 3.3 or fewer; and 512 are the least.
+    /// where a rank has fewer than five of them, six times where it has 3.3 or fewer; and 512 are the least. On 17 to
+    /// 64 ranks they count four times as much again.
     ///
     /// It also says how fine a difference is worth a search: where loads are a million or more, as those of
     /// `attention_cost` are, one part in 80 * effort is not.

@@ -62,7 +62,9 @@ inline void solve(buffers& buffers, rank_count ranks, balance_options const& opt
     std::uint64_t const close = items.size() > complete_search::most_items ? close_to(goal, options.effort) : goal;
     // Samples that weigh nothing leave their steps to the others, the more so the fewer these are.
     std::size_t const often = 10 * items.size() <= 33 * ranks.value ? 6 : items.size() < 5 * ranks.value ? 3 : 1;
-    auto const steps = steps_for(items.size() * 7 / 4 * often, options, 512);
+    // Ranks of a few nodes have few to exchange with; there, more steps take no longer than a millisecond or two.
+    std::size_t const longer = ranks.value > 16 && ranks.value <= 64 ? 4 : 1;
+    auto const steps = steps_for(items.size() * 7 / 4 * often * longer, options, 512);
     buffers.searching(items, buffers.longest.loads(), close, buffers.rank_of, best, steps);
     if (best.busiest > goal && options.effort > 0 && differencing::suits(items.size(), ranks.value)) {
         buffers.differing.improve(items.weights, ranks.value, buffers.rank_of, best.busiest);
