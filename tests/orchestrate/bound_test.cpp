@@ -46,6 +46,74 @@ TEST(bound_of, is_nothing_where_everything_can_stay) {
     EXPECT_EQ(bound_of(samples, phases, cluster, orchestrate(samples, phases, cluster)), step_bound{});
 }
 
+TEST(bound_of, lets_a_node_receive_what_all_others_have_no_room_for) {
+    // Three nodes give away 10 tokens each, and all of that has to go to the fourth.
+    step_samples const samples{.counts = {11, 11, 11, 7},
+                               .text = sizes(40),
+                               .inputs = {{.units = units_of(counts(40, 1)), .lengths = sizes(40, 10)}}};
+    std::vector<phase> const phases{
+        {.name = "vision", .group = flat_group({4}), .bytes_in = 3, .bytes_out = 1, .tolerance = 0},
+        {.name = "llm", .group = flat_group({4}), .tolerance = 1}};
+    auto const cluster = uniform_topology({4}, {1});
+    auto const step = orchestrate(samples, phases, cluster);
+    auto const least = bound_of(samples, phases, cluster, step);
+    EXPECT_EQ(least.between_nodes, 3u * 10 * 3);
+    EXPECT_EQ(least.busiest_node, 3u * 10 * 3);
+    EXPECT_EQ(step.traffic.busiest_node, 3u * 10 * 3);
+}
+
+/// Steps of 3 or 4 nodes of one rank, of units alone, small enough to try every layout.
+class busiest_node_law : public testing::TestWithParam<unsigned> {};
+
+TEST_P(busiest_node_law, is_never_above_what_the_best_of_all_layouts_lets_a_node_send_and_receive) {
+    test::seeded random{GetParam()};
+    std::size_t const nodes = random.between(3, 4);
+    std::size_t const count = random.between(1, nodes == 4 ? 6 : 7);
+    step_samples samples{.counts = counts(nodes), .text = sizes(count)};
+    encoder_inputs inputs{.units = units_of(counts(count, 1))};
+    for (std::size_t unit = 0; unit < count; ++unit) {
+        ++samples.counts[random.up_to(1) == 0 ? 0 : random.up_to(nodes - 1)];
+        inputs.lengths.push_back(random.between(1, 12));
+    }
+    samples.inputs.push_back(inputs);
+    std::vector<phase> const phases{{.name = "vision",
+                                     .cost = attention_cost{.linear = 4, .quadratic = random.up_to(1)},
+                                     .group = flat_group({nodes}),
+                                     .bytes_in = random.between(1, 9),
+                                     .tolerance = 0.05 * static_cast<double>(random.up_to(4))},
+                                    {.name = "llm", .group = flat_group({nodes}), .tolerance = 1e9}};
+    auto const cluster = uniform_topology({nodes}, {1});
+    auto const step = orchestrate(samples, phases, cluster);
+    auto const bound = bound_of(samples, phases, cluster, step);
+    sizes weights(count);
+    phases[0].cost.weigh(inputs.lengths, weights);
+    std::uint64_t const allowed = detail::allowed_load(phases[0], step.phases[0].quality[0], {1});
+    std::uint64_t best = std::numeric_limits<std::uint64_t>::max();
+    std::vector<std::size_t> at(count);
+    for (bool more = true; more;) {
+        sizes loads(nodes);
+        sizes bytes(nodes);
+        for (std::size_t unit = 0; unit < count; ++unit) {
+            loads[at[unit]] += weights[unit];
+            if (std::size_t const home = to_index(step.home.places[unit].rank); home != at[unit]) {
+                bytes[home] += inputs.lengths[unit] * phases[0].bytes_in;
+                bytes[at[unit]] += inputs.lengths[unit] * phases[0].bytes_in;
+            }
+        }
+        if (*std::ranges::max_element(loads) <= allowed) {
+            best = std::min(best, *std::ranges::max_element(bytes));
+        }
+        more = false;
+        for (std::size_t unit = 0; unit < count && !more; ++unit) {
+            more = ++at[unit] < nodes;
+            at[unit] = more ? at[unit] : 0;
+        }
+    }
+    EXPECT_LE(bound.busiest_node, best);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, busiest_node_law, testing::Range(0u, 200u));
+
 /// Steps of 2 nodes and up to 4 ranks, small enough to try every layout of every phase.
 class bound_law : public testing::TestWithParam<unsigned> {};
 

@@ -14,6 +14,7 @@
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/orchestrate/detail/amounts.hpp>
 #include <evenkeel/orchestrate/detail/arguments.hpp>
+#include <evenkeel/orchestrate/detail/node_imports.hpp>
 #include <evenkeel/orchestrate/detail/node_prices.hpp>
 #include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
@@ -53,8 +54,9 @@ namespace detail {
 ///
 /// Load that a node has drawn beyond what its instances may take on has to leave it. Which samples leave, whether their
 /// LLM place goes along, and what then travels is relaxed to a choice per sample at a price per load; any prices give a
-/// bound, and good ones are searched. That items are whole, that they have to arrive somewhere, and what moves inside
-/// nodes is left out: on phases of a few heavy items per rank the bound can be half of what is possible.
+/// bound, and good ones are searched. The busiest node also receives what all others have no room for. That items are
+/// whole, and what moves inside nodes, is left out: on phases of a few heavy items per rank the bound can be half of what
+/// is possible.
 ///
 /// @param samples, phases, topology  As for `orchestrate`,
 /// @param step                       which has made this of them.
@@ -75,6 +77,7 @@ namespace detail {
         }
     }
     detail::node_prices prices{problem};
+    detail::node_imports imports{problem};
     std::vector<std::uint64_t> of_node(nodes);
     step_bound result;
     for (std::size_t slot = 0; slot < micro_batches.value; ++slot) {
@@ -94,23 +97,25 @@ namespace detail {
                 }
             }
         }
+        std::vector<std::uint64_t> rooms(loads.size());
+        for (std::size_t at = 0; at < rooms.size(); ++at) {
+            auto const& quality = step.phases[at % phases.size()].quality[slot];
+            std::uint64_t const allowed = detail::allowed_load(phases[at % phases.size()], quality, micro_batches);
+            if (__builtin_mul_overflow(instances[at], allowed, &rooms[at])) {
+                rooms[at] = std::numeric_limits<std::uint64_t>::max();  // room for everything
+            }
+        }
         for (std::size_t node = 0; node < nodes; ++node) {
             std::vector<std::uint64_t> surplus(phases.size());
             for (std::size_t number = 0; number < phases.size(); ++number) {
-                std::uint64_t const load = loads[node * phases.size() + number];
-                std::uint64_t room = 0;
-                if (__builtin_mul_overflow(
-                        instances[node * phases.size() + number],
-                        detail::allowed_load(phases[number], step.phases[number].quality[slot], micro_batches),
-                        &room)) {
-                    room = load;
-                }
-                surplus[number] = load - std::min(load, room);
+                std::size_t const at = node * phases.size() + number;
+                surplus[number] = loads[at] - std::min(loads[at], rooms[at]);
             }
             std::uint64_t const least = prices(drawn[node], surplus);
             result.between_nodes = checked_add(result.between_nodes, least, "bound_of: the bytes of a step");
             of_node[node] += least;
         }
+        imports.add(drawn, loads, rooms, of_node);
     }
     for (auto const bytes : of_node) {
         result.busiest_node = std::max(result.busiest_node, bytes);
