@@ -170,6 +170,19 @@ TEST(orchestrate, sends_samples_whole_between_nodes_and_images_one_by_one_inside
     }
 }
 
+/// Nodes 0 and 1 have ten images too many each. Node 2 has drawn few, and node 3 has room for ten.
+TEST(orchestrate, lets_no_node_receive_what_another_has_room_for) {
+    step_samples const samples{.counts = {120, 120, 60, 100},
+                               .text = sizes(400),
+                               .inputs = {{.units = units_of(counts(400, 1)), .lengths = sizes(400, 1)}}};
+    std::vector<phase> const phases{{.name = "vision", .group = flat_group({4}), .bytes_in = 1, .tolerance = 0.1},
+                                    {.name = "llm", .group = flat_group({4}), .tolerance = 1}};
+    auto const step = orchestrate(samples, phases, uniform_topology({4}, {1}));
+    EXPECT_EQ(step.phases[0].quality[0].max_load, 110u);
+    EXPECT_EQ(step.traffic.between_nodes, 20u);
+    EXPECT_LE(step.traffic.busiest_node, 14u) << "not all 20 to node 2";
+}
+
 TEST(orchestrate, lets_gradients_of_a_frozen_encoder_stay) {
     images_on_one_rank drawn;
     drawn.phases[0].method = phase_method::given;

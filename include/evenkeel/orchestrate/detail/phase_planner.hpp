@@ -140,10 +140,8 @@ class phase_planner {
             return false;
         }
         std::uint64_t const total = std::accumulate(task.weights.begin(), task.weights.end(), std::uint64_t{0});
-        answer.quality = {.max_load = nodes_first_.busiest(),
-                          .total_load = total,
-                          .lower_bound = bound,
-                          .ranks = {view.ranks()}};
+        answer.quality = {
+            .max_load = nodes_first_.busiest(), .total_load = total, .lower_bound = bound, .ranks = {view.ranks()}};
         answer.rank_of.assign(nodes_first_.rank_of().begin(), nodes_first_.rank_of().end());
         answer.from_scratch = false;
         return true;
@@ -175,6 +173,8 @@ class phase_planner {
                              .effort = phase.effort,
                              // Half: with more, tries with other shares follow, and with less, failing nodes.
                              .slack_tenths = 5,
+                             // Of the phase that moves most bytes, which is the one that comes first. Few items find no other room.
+                             .limit_imports = task.classes.empty() && !is_sparse(task, view),
                              .bounds = is_sparse(task, view),
                              .plan = false});
     }

@@ -40,6 +40,8 @@ struct stay_items {
     bool heavier_is_cheaper = true;
     /// Whether the home of some is no rank.
     bool some_homeless = false;
+    /// As in the task.
+    bool limit_imports = false;
 
     void reserve(std::size_t batch) {
         sorted.reserve(batch);
@@ -83,6 +85,7 @@ struct stay_items {
 
     /// @param task  Its weights and bytes are read again later.
     void assign(std::string_view function, stay_task const& task) {
+        limit_imports = task.limit_imports;
         weights_ = task.weights;
         bytes_ = task.bytes;
         sort_items(function, task.weights, sorted);

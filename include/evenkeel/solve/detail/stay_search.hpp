@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <evenkeel/solve/detail/homing.hpp>
+#include <evenkeel/solve/detail/node_caps.hpp>
 #include <evenkeel/solve/detail/node_level.hpp>
 #include <evenkeel/solve/detail/node_packing.hpp>
 #include <evenkeel/solve/detail/node_rescue.hpp>
@@ -159,13 +160,9 @@ class stay_search {
             state_.go_home(*items_, *ranks_);
         }
         is_home_ = false;
-        caps_.resize(ranks_->nodes());
-        for (std::size_t node = 0; node < caps_.size(); ++node) {
-            std::uint64_t const whole = state_.room_for(node, target_);
-            caps_[node] = whole - std::min(whole, margin);
-        }
-        level_.start(state_, caps_, target_);
-        level_.relieve_all(margin, steps);
+        std::uint64_t const kept = caps_.start(state_, target_, margin, items_->limit_imports);
+        level_.start(state_, caps_.caps(), target_);
+        level_.relieve_all(kept, steps);
     }
 
     /// One try, from home; the result is kept if it is the best.
@@ -181,11 +178,9 @@ class stay_search {
             }
         }
         first_failures_ = failed_.size();
-        for (std::size_t node = 0; node < caps_.size() && !failed_.empty(); ++node) {
-            caps_[node] = state_.room_for(node, target_);
-        }
         if (!failed_.empty()) {
-            level_.start(state_, caps_, target_);
+            caps_.open(state_, target_);
+            level_.start(state_, caps_.caps(), target_);
             rescue_(state_, level_.market(), packing_, target_, at_any_price, failed_, part);
         }
         bool const reached = failed_.empty();
@@ -230,7 +225,7 @@ class stay_search {
     std::size_t fewest_failures_ = 0;
     std::uint64_t promising_ = 0;         ///< the margin with which fewest nodes failed
     std::vector<priced_margin> margins_;  ///< the cheapest first
-    std::vector<std::uint64_t> caps_;
+    node_caps caps_;
     std::vector<std::uint32_t> failed_;
     std::vector<std::uint32_t> best_;
     std::vector<std::uint32_t> spare_;

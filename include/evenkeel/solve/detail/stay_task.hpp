@@ -35,6 +35,10 @@ struct stay_task {
     /// 0 nothing is kept back, as where each node has one rank, unless the target is not reached otherwise.
     std::uint64_t slack_tenths = 8;
 
+    /// Whether no node is to take on more than another gives away, where the others have room for what is left, so that
+    /// the busiest node is one that has to be.
+    bool limit_imports = false;
+
     bool bounds = true;  ///< whether the result says how few bytes must move
 
     /// Whether it has a plan, the total of all bytes and what of them moves, or only `stay_room::rank_of_item` and what
