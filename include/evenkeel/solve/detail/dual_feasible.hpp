@@ -142,13 +142,13 @@ class dual_feasible {
             steps.spend(classes_.size() / 2 + 1);
         }
         for (auto const weight : most_frequent()) {
-            for (std::uint64_t parts = 1; parts <= std::min(weight, most_parts); ++parts) {
+            for (std::uint64_t parts = 1; parts <= std::min({weight, most, most_parts}); ++parts) {
                 function const in_parts{family::in_parts, {rule::kind::weight, weight / parts}};
                 if (refutes(in_parts, capacity, ranks)) {
                     return in_parts;
                 }
             }
-            steps.spend(most_parts * classes_.size() / 2);
+            steps.spend(std::min(most, most_parts) * classes_.size() / 2);
         }
         return std::nullopt;
     }
