@@ -129,6 +129,10 @@ TEST(rebalance, moves_little_of_every_sparse_real_trace_and_hardly_ever_plans_fr
         {"mix_omni", "audio", 64, 40, 1e-3, 0.0436},      {"mix_omni", "audio", 256, 40, 1e-3, 0.0402},
         {"mix_omni", "audio", 256, 8, 1e-3, 0.297, true}, {"mix_omni", "audio", 256, 8, 5e-3, 0.270, true},
         {"sroie_receipts", "image", 256, 8, 1e-3, 0.46},  {"sroie_receipts", "image", 256, 8, 5e-3, 0.41},
+        {"coco_captions_val2017", "image", 256, 8, 1e-3, 0.0448},
+        {"coco_captions_val2017", "image", 256, 8, 5e-3, 0.0229},
+        {"omnibal_docvqa_train_10k", "image", 256, 8, 1e-3, 0.0702},
+        {"omnibal_docvqa_train_10k", "llm", 256, 8, 1e-3, 0.0436},
         {"azure_llm_2023_code", "llm", 256, 4, 5e-3, 0.25},
         {"sroie_receipts", "llm", 256, 8, 1e-3, 0.43},    {"sroie_receipts", "llm", 256, 8, 5e-3, 0.39},
     };

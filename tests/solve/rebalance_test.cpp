@@ -315,6 +315,21 @@ TEST(rebalance_law, mostly_stays_at_home_with_a_handful_of_samples_that_weigh_ab
     EXPECT_LE(from_scratch, 3u);
 }
 
+TEST(rebalance_law, moves_little_of_a_few_heavy_samples_of_which_many_nodes_cannot_even_out_their_own) {
+    // Videos of a few formats, whose lengths have few divisors in common: sums are far apart.
+    constexpr std::uint64_t formats[] = {252, 391, 414, 598};
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        test::seeded random{seed};
+        std::vector<std::uint64_t> lengths(64 * 4);
+        for (auto& length : lengths) {
+            length = formats[random.up_to(3)] * random.between(6, 40);
+        }
+        auto const kept = rebalance(lengths, home_layout(counts(64, 4)), uniform_topology({64}, {8}), linear_cost{});
+        EXPECT_FALSE(kept.from_scratch) << seed;
+        EXPECT_LT(kept.between_nodes * 10, kept.total) << seed;
+    }
+}
+
 TEST(rebalance_law, is_close_to_the_fewest_bytes_with_many_samples_per_rank) {
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         auto const [lengths, ranks] = test::mixed_batch(seed, 64, 40);

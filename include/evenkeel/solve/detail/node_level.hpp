@@ -127,9 +127,12 @@ class node_level {
         if (light && ship(node)) {
             return true;
         }
-        if (auto const part = market_.find_swap(list_, excess / 8 + 1, excess, steps)) {
-            market_.carry_out(node, *part);
-            return true;
+        // Where rooms are small, it takes several exchanges.
+        for (std::uint64_t const share : {8U, 64U}) {
+            if (auto const part = market_.find_swap(list_, excess / share + 1, excess, steps)) {
+                market_.carry_out(node, *part);
+                return true;
+            }
         }
         return market_.send_one(node, list_, excess, 1);
     }

@@ -9,6 +9,7 @@
 
 #include <evenkeel/solve/detail/batch_renaming.hpp>
 #include <evenkeel/solve/detail/fill_rooms.hpp>
+#include <evenkeel/solve/detail/nearest_shares.hpp>
 #include <evenkeel/solve/detail/node_cargo.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/repair.hpp>
@@ -23,7 +24,8 @@ namespace evenkeel::detail {
 ///
 /// First by moves and exchanges from where the items are, those of class 0 alone before all: of many items, moves alone
 /// do nearly everything (`spill`). If that fails, from scratch, with one start after the other; the batches then go to
-/// the ranks of the node that keep most of them.
+/// the ranks of the node that keep most of them. If nothing reaches the target, the ranks are left with what came
+/// nearest.
 class node_packing {
   public:
     static constexpr std::size_t most_starts = 12;
@@ -35,6 +37,7 @@ class node_packing {
         repair_.reserve(items, ranks);
         fill_.reserve(items, ranks);
         local_.reserve(items);
+        nearest_.reserve(items);
         both_.reserve(items);
         weights_.reserve(items);
         loads_.reserve(ranks);
@@ -72,7 +75,9 @@ class node_packing {
         if (!many) {
             fill_rooms(placement_, target, steps);
         }
-        if (improve(target, 0, weights.size(), steps)) {
+        nearest_.forget();
+        bool packed = improve(target, 0, weights.size(), steps);
+        if (packed) {
             if (placement_.changed_little()) {
                 if (many) {
                     seat_moved(state, node);
@@ -83,8 +88,15 @@ class node_packing {
                 return true;
             }
             placement_.store(local_);
-        } else if (!pack_anew(state, node, target, starts, steps)) {
-            return false;
+        } else {
+            if (nearest_.is_nearer(placement_, target)) {
+                placement_.store(local_);
+                nearest_.keep(local_);
+            }
+            packed = pack_anew(state, node, target, starts, steps);
+            if (!packed) {
+                local_.swap(nearest_.rank_of());
+            }
         }
         for (std::size_t position = 0; position < numbers.size(); ++position) {
             std::uint32_t const rank = ranks[local_[position]];
@@ -92,7 +104,7 @@ class node_packing {
                 state.seat(numbers[position], rank);
             }
         }
-        return true;
+        return packed;
     }
 
     /// The same for the ranks of two nodes together, by exchanges from where the items are: some will cross.
@@ -185,12 +197,16 @@ class node_packing {
             steps.spend(8 * weights.size());
             placement_.reset(weights, local_, ranks.size());
             add_ballast(state, node, 0);
-            if (improve(target, start, weights.size(), steps)) {
+            bool const reached = improve(target, start, weights.size(), steps);
+            if (reached || nearest_.is_nearer(placement_, target)) {
                 placement_.store(local_);
                 if (alike) {
                     renaming_(state, node, local_);
                 }
-                return true;
+                if (reached) {
+                    return true;
+                }
+                nearest_.keep(local_);
             }
         }
         return false;
@@ -220,6 +236,7 @@ class node_packing {
     std::vector<std::uint64_t> weights_;
     std::vector<std::uint64_t> loads_;
     batch_renaming renaming_;
+    nearest_shares nearest_;
 };
 
 }  // namespace evenkeel::detail

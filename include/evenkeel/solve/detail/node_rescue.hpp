@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include <evenkeel/solve/detail/cheap_relief.hpp>
 #include <evenkeel/solve/detail/node_market.hpp>
 #include <evenkeel/solve/detail/node_packing.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
@@ -18,10 +19,12 @@
 namespace evenkeel::detail {
 
 /// What is done for nodes whose ranks cannot be evened out: an exchange with another node, which gives more slack and
-/// other items to choose from; at any price, exchanges between the ranks of two nodes, and between all ranks.
+/// other items to choose from; at any price, exchanges between the ranks of two nodes, and between all ranks. What
+/// ranks then still have above the target, each exchanges with whichever other rank is cheapest (`cheap_relief`).
 class node_rescue {
   public:
     void reserve(std::size_t items, std::size_t ranks, std::size_t nodes) {
+        cheaply_.reserve(items, ranks);
         placement_.reserve(items, ranks);
         repair_.reserve(items, ranks);
         exchanged_.reserve(items);
@@ -33,8 +36,9 @@ class node_rescue {
 
     /// @param failed        The nodes; those that could not be helped are left in it.
     /// @param at_any_price  See above.
+    /// @param below         What bytes between nodes may cost in all before the last means is given up.
     void operator()(stay_state& state, node_market& market, node_packing& packing, std::uint64_t target,
-                    bool at_any_price, std::vector<std::uint32_t>& failed, step_budget& steps) {
+                    bool at_any_price, std::uint64_t below, std::vector<std::uint32_t>& failed, step_budget& steps) {
         state_ = &state;
         market_ = &market;
         packing_ = &packing;
@@ -45,12 +49,18 @@ class node_rescue {
             return;
         }
         still_.clear();
+        // Some steps are left for the last means, which needs few.
+        step_budget most = steps.part(steps.left() / 4 * 3);
         for (auto const node : failed) {
-            if (!loosen(node, steps) && !(at_any_price && join(node, steps))) {
+            if (!loosen(node, most) && !(at_any_price && join(node, most))) {
                 still_.push_back(node);
             }
         }
+        steps.give_back(most);
         failed.swap(still_);
+        if (!failed.empty() && cheaply_(state, target, below, steps)) {
+            failed.clear();
+        }
     }
 
     /// Exchanges between any ranks, whatever their nodes, until none exceeds the target; changes nothing if that fails.
@@ -166,6 +176,7 @@ class node_rescue {
     node_market* market_ = nullptr;
     node_packing* packing_ = nullptr;
     std::uint64_t target_ = 0;
+    cheap_relief cheaply_;
     placement placement_;
     repair repair_;
     std::vector<std::uint32_t> exchanged_;

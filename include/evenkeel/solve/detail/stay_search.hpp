@@ -25,7 +25,7 @@ namespace evenkeel::detail {
 ///  1. Nodes above what their ranks may have together give items away (`node_level`).
 ///  2. Each node evens out its own ranks (`node_packing`).
 ///  3. A node that cannot, for too little slack is left in it, gives a little more away, and tries again.
-///  4. If some still cannot, exchanges between any ranks (`repair`).
+///  4. If some still cannot, exchanges between any ranks, the cheapest ones (`cheap_relief`).
 ///
 /// Slack makes the second step easy and the first dear, so different shares of it are tried, and the cheapest outcome
 /// is kept. Whatever came out, `homing` then brings back what can come back for nothing.
@@ -86,12 +86,16 @@ class stay_search {
         collect_margins(part);
         steps.give_back(part);
         constexpr std::size_t most_successes = 3;
-        std::size_t successes = found() ? 1 : 0;
-        for (auto const& [cost, margin] : margins_) {
-            if (fewest_ <= std::max(enough(), cost) || successes == most_successes || steps.exhausted()) {
+        constexpr std::size_t most_tries = 4;
+        std::size_t successes = is_cheap() ? 1 : 0;
+        // Those that follow one that ran out of steps would have fewer yet.
+        for (std::size_t tries = 0; tries < margins_.size() && (tries == 0 || !ran_out_); ++tries) {
+            auto const& [cost, margin] = margins_[tries];
+            if (fewest_ <= std::max(enough(), cost) || successes == most_successes || steps.exhausted() ||
+                (found() && tries == most_tries)) {
                 break;
             }
-            successes += try_margin(margin, false, steps) ? 1U : 0U;
+            successes += try_margin(margin, false, steps) && is_cheap() ? 1U : 0U;
         }
         steps.give_back(rest);
         if (!found()) {
@@ -133,6 +137,11 @@ class stay_search {
     /// What needs no improvement; where bytes are no multiple of the weight, there is no such quick bound.
     [[nodiscard]] std::uint64_t enough() const noexcept {
         return items_->proportional ? excess_.weight + excess_.weight / 50 : 0;
+    }
+
+    /// Whether what was found costs little more than it must.
+    [[nodiscard]] bool is_cheap() const noexcept {
+        return found() && (!items_->proportional || fewest_ <= excess_.weight + excess_.weight / 8);
     }
 
     /// Gives the nodes shares of the slack to keep, one share after the other, and sorts these by what that costs.
@@ -181,7 +190,7 @@ class stay_search {
         if (!failed_.empty()) {
             caps_.open(state_, target_);
             level_.start(state_, caps_.caps(), target_);
-            rescue_(state_, level_.market(), packing_, target_, at_any_price, failed_, part);
+            rescue_(state_, level_.market(), packing_, target_, at_any_price, fewest_, failed_, part);
         }
         bool const reached = failed_.empty();
         if (failed_.size() < fewest_failures_) {
@@ -197,6 +206,7 @@ class stay_search {
                 fewest_ = state_.cost_between_nodes();
             }
         }
+        ran_out_ = !reached && part.exhausted();
         steps.give_back(part);
         return reached;
     }
@@ -218,6 +228,7 @@ class stay_search {
     stay_state::node_excess excess_;
     std::uint64_t slack_of_node_ = 0;
     std::uint64_t fewest_ = 0;  ///< what the best placement so far costs
+    bool ran_out_ = false;      ///< whether the latest try failed for want of steps
     bool is_best_ = false;      ///< whether that is the one at hand
     bool is_home_ = false;      ///< whether everything is at home
     bool keeps_slack_ = true;   ///< whether nodes may be given more slack than the first try gives them
