@@ -147,5 +147,19 @@ TEST(mixed_patterns, hold_at_the_end_of_the_number_range) {
     EXPECT_LE(bounds_of(items, 2, std::numeric_limits<std::uint64_t>::max()).by_patterns, 6 * large);
 }
 
+TEST(mixed_patterns, weigh_more_than_the_number_range_where_items_are_worth_little) {
+    // The least that some of these weigh which are worth a rank's share does not fit, beside what a rank already holds.
+    two_weights items;
+    items.add(1, 597694614528359460, 1736503458388762080);
+    items.add(1, 564827535633930632, 1641013563081023936);
+    items.add(1, 484051308957341748, 1406331513803774304);
+    items.add(1, 140939508384395980, 409476575134011040);
+    items.add(1, 95293906947835568, 276860783008513664);
+    items.add(1, 29346412653071668, 85261178241626464);
+    std::uint64_t const best = optimum(items, 2);
+    EXPECT_LE(bounds_of(items, 2, best).by_patterns, best);
+    EXPECT_LE(bounds_of(items, 2, std::uint64_t{1} << 62).by_patterns, best);
+}
+
 }  // namespace
 }  // namespace evenkeel::detail::mixed_patterns_test

@@ -162,10 +162,10 @@ class mixed_patterns {
         }
     }
 
-    /// What choices from `at` on that are worth so much weigh at least.
-    [[nodiscard]] std::int64_t at_least(std::size_t at, std::int64_t worth) const noexcept {
+    /// What choices from `at` on that are worth so much weigh at least: of cheap and heavy ones, far more than any rank.
+    [[nodiscard]] wide at_least(std::size_t at, std::int64_t worth) const noexcept {
         auto const& [size, each, weight] = choices_[at];
-        return static_cast<std::int64_t>((wide{worth} * weight + each - 1) / each);
+        return (wide{worth} * weight + each - 1) / each;
     }
 
     mixed_sizes const* sizes_ = nullptr;
