@@ -33,7 +33,7 @@ namespace evenkeel {
 /// samples per rank. Of a handful of samples every placement is tried, and `quality.lower_bound` is then the optimum;
 /// of a few per rank, or of few sizes, it may be higher than `lower_bound`. Never worse than longest first, so at most
 /// 4/3 of the optimum whatever the effort; on up to 16 ranks with up to 1024 samples never worse than largest
-/// differencing (Karmarkar and Karp 1982) either, unless effort is 0.
+/// differencing (Karmarkar and Karp 1982, ties by position) either, unless effort is 0 or the tolerance is met without.
 ///
 /// The plan depends on the arguments alone, ties broken by position, so ranks that hold the same lengths may each call
 /// this and agree without a message. A rank runs its samples in the order of the batch. A sample that costs nothing
@@ -48,7 +48,8 @@ namespace evenkeel {
 ///                                sense.
 /// @throws std::overflow_error    if a weight or their sum does not fit into 64 bits.
 /// @throws infeasible, not_found  if `options.wishes` cannot be, or were not, met; see `wishes`.
-/// @complexity O(n log(ranks)), and at most `options.effort` steps per sample; n calls of `length`.
+/// @complexity O(n log(ranks)), and at most `options.effort` steps per sample as `balance_options` counts them; n calls
+///             of `length`.
 template <std::ranges::input_range Samples, cost_model Model, length_of<Samples> Length = std::identity>
 [[nodiscard]] balanced balance(Samples&& samples, rank_count ranks, Model const& model, balance_options options = {},
                                Length length = {});
