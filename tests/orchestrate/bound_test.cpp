@@ -46,6 +46,32 @@ TEST(bound_of, is_nothing_where_everything_can_stay) {
     EXPECT_EQ(bound_of(samples, phases, cluster, orchestrate(samples, phases, cluster)), step_bound{});
 }
 
+/// The shorter, the heavier.
+struct falling_cost {
+    [[nodiscard]] std::uint64_t weight(std::uint64_t length) const noexcept {
+        return length == 1 ? std::numeric_limits<std::uint64_t>::max() - 9 : 1;
+    }
+};
+
+TEST(bound_of, finds_the_cheapest_to_receive_however_large_bytes_and_loads_are) {
+    // The third node may get the heavy unit of one byte instead of the light one of nearly 2^64.
+    step_samples const samples{
+        .counts = {1, 1, 0},
+        .text = {0, 0},
+        .inputs = {{.units = units_of(counts{1, 1}), .lengths = {std::numeric_limits<std::uint64_t>::max() - 99, 1}}}};
+    std::vector<phase> const phases{{.name = "vision",
+                                     .cost = falling_cost{},
+                                     .group = {.members = {world_rank{0}, world_rank{2}}, .offsets = {0, 1, 2}},
+                                     .bytes_in = 1,
+                                     .tokens_per_output = std::numeric_limits<std::uint64_t>::max(),
+                                     .tolerance = 0},
+                                    {.name = "llm", .group = flat_group({3})}};
+    auto const cluster = uniform_topology({3}, {1});
+    auto const step = orchestrate(samples, phases, cluster);
+    EXPECT_EQ(step.traffic.busiest_node, 1u);
+    EXPECT_LE(bound_of(samples, phases, cluster, step).busiest_node, 1u);
+}
+
 TEST(bound_of, lets_a_node_receive_what_all_others_have_no_room_for) {
     // Three nodes give away 10 tokens each, and all of that has to go to the fourth.
     step_samples const samples{.counts = {11, 11, 11, 7},

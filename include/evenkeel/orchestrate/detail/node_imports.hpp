@@ -50,6 +50,10 @@ class node_imports {
 
   private:
     __extension__ typedef __int128 wide;
+    __extension__ typedef unsigned __int128 area;
+
+    /// Without a sign, as it may need all 128 bits.
+    [[nodiscard]] static area product(std::uint64_t a, std::uint64_t b) noexcept { return static_cast<area>(a) * b; }
 
     struct drawn_unit {
         std::uint64_t bytes;
@@ -71,8 +75,7 @@ class node_imports {
             }
         }
         std::sort(units_.begin(), units_.end(), [](drawn_unit const& a, drawn_unit const& b) {
-            return static_cast<wide>(a.bytes) * static_cast<wide>(b.weight) <
-                   static_cast<wide>(b.bytes) * static_cast<wide>(a.weight);
+            return product(a.bytes, b.weight) < product(b.bytes, a.weight);
         });
     }
 
@@ -83,7 +86,8 @@ class node_imports {
                 continue;
             }
             if (static_cast<wide>(unit.weight) >= load) {
-                return bytes + static_cast<std::uint64_t>(static_cast<wide>(unit.bytes) * load / unit.weight);
+                return bytes +
+                       static_cast<std::uint64_t>(product(unit.bytes, static_cast<std::uint64_t>(load)) / unit.weight);
             }
             bytes += unit.bytes;
             load -= static_cast<wide>(unit.weight);
