@@ -55,8 +55,8 @@ namespace detail {
 /// Load that a node has drawn beyond what its instances may take on has to leave it. Which samples leave, whether their
 /// LLM place goes along, and what then travels is relaxed to a choice per sample at a price per load; any prices give a
 /// bound, and good ones are searched. The busiest node also receives what all others have no room for. That items are
-/// whole, and what moves inside nodes, is left out: on phases of a few heavy items per rank the bound can be half of what
-/// is possible.
+/// whole, and what moves inside nodes, is left out: on phases of a few heavy items per rank the bound can be half of
+/// what is possible.
 ///
 /// @param samples, phases, topology  As for `orchestrate`,
 /// @param step                       which has made this of them.

@@ -173,7 +173,7 @@ class phase_planner {
                              .effort = phase.effort,
                              // Half: with more, tries with other shares follow, and with less, failing nodes.
                              .slack_tenths = 5,
-                             // Of the phase that moves most bytes, which is the one that comes first. Few items find no other room.
+                             // Of the phase that moves most bytes, which comes first. Few items find no other room.
                              .limit_imports = task.classes.empty() && !is_sparse(task, view),
                              .bounds = is_sparse(task, view),
                              .plan = false});

@@ -34,7 +34,8 @@ class exact_fill {
     /// @param total    Their sum, at most ranks * target.
     /// @param part     One out of so many ranks is one of the last.
     /// @param rank_of  Filled with the rank of each item.
-    /// @return         Whether it came to an end before the steps did: if not, none are left to even out the last ranks.
+    /// @return         Whether it came to an end before the steps did; if not, none are left to even out the last
+    ///                 ranks.
     bool operator()(std::span<std::uint64_t const> weights, std::uint64_t total, std::size_t ranks,
                     std::uint64_t target, std::size_t part, std::span<std::uint32_t> rank_of, step_budget& steps) {
         items_.reset(weights);

@@ -162,7 +162,7 @@ class mixed_patterns {
         }
     }
 
-    /// What choices from `at` on that are worth so much weigh at least: of cheap and heavy ones, far more than any rank.
+    /// What choices from `at` on that are worth so much weigh at least: cheap and heavy ones far more than any rank.
     [[nodiscard]] wide at_least(std::size_t at, std::int64_t worth) const noexcept {
         auto const& [size, each, weight] = choices_[at];
         return (wide{worth} * weight + each - 1) / each;
