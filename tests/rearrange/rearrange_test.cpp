@@ -84,9 +84,10 @@ TEST(rearrange, refuses_another_number_of_values) {
 using payload = std::vector<std::uint8_t>;
 
 payload payload_of(item_id item) {
-    payload result(to_index(item) * 7 % 5);
-    for (std::size_t offset = 0; offset < result.size(); ++offset) {
-        result[offset] = static_cast<std::uint8_t>(to_index(item) * 31 + offset);
+    std::size_t const size = to_index(item) * 7 % 5;
+    payload result;
+    for (std::size_t offset = 0; offset < size; ++offset) {
+        result.push_back(static_cast<std::uint8_t>(to_index(item) * 31 + offset));
     }
     return result;
 }
