@@ -197,14 +197,17 @@ class cheap_relief {
 
     void carry_out(std::uint32_t over, found_exchange const& exchange) {
         takes_.read(placement_, exchange.partner);
-        std::array<std::uint32_t, 2 * most_items> moving;
-        std::size_t const given = take_off(over, gives_, exchange.give, std::span{moving});
-        std::size_t const all =
-            given + take_off(exchange.partner, takes_, exchange.take, std::span{moving}.subspan(given));
-        for (std::size_t index = 0; index < all; ++index) {
-            std::uint32_t const to = index < given ? exchange.partner : over;
-            std::uint32_t const from = index < given ? over : exchange.partner;
-            std::uint32_t const item = moving[index];
+        // One array for both would be of a size that nvcc writes down as no number.
+        std::array<std::uint32_t, most_items> given;
+        std::array<std::uint32_t, most_items> taken;
+        std::size_t const gives = take_off(over, gives_, exchange.give, given);
+        std::size_t const takes = take_off(exchange.partner, takes_, exchange.take, taken);
+        hand_over(std::span{given}.first(gives), over, exchange.partner);
+        hand_over(std::span{taken}.first(takes), exchange.partner, over);
+    }
+
+    void hand_over(std::span<std::uint32_t const> items, std::uint32_t from, std::uint32_t to) {
+        for (std::uint32_t const item : items) {
             placement_.insert(to, item, state_->items().weight(item));
             if (state_->node_of_rank(from) == state_->node_of_rank(to)) {
                 state_->seat(item, to);
