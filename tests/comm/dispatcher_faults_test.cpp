@@ -83,6 +83,27 @@ class telling_communicator final : public passing_communicator {
     std::function<void()> before_;
 };
 
+/// What a callback of the caller's does that stalls until it is let go.
+class stall {
+  public:
+    void operator()() {
+        for (called_ = true; !over_;) {
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        }
+    }
+
+    void wait_until_called() const {
+        for (comm::deadline const end = patience; !called_ && !end.passed();) {
+            std::this_thread::yield();
+        }
+    }
+    void let_go() { over_ = true; }
+
+  private:
+    std::atomic<bool> called_ = false;
+    std::atomic<bool> over_ = false;
+};
+
 /// A step on three ranks, and what it is made with. Tests make one rank do otherwise.
 struct attempt {
     explicit attempt(comm::communicator& ranks)
@@ -92,6 +113,20 @@ struct attempt {
     [[nodiscard]] comm::dispatcher dispatcher() { return {world, phases, patience, options}; }
     [[nodiscard]] comm::prepared_step prepare(comm::dispatcher& dispatch) {
         return dispatch.prepare(here.samples(), here.fields());
+    }
+
+    /// Has one of the callbacks do `what`.
+    void in_callback(std::string_view callback, std::function<void()> what) {
+        if (callback == "gather") {
+            options.gather = [what](std::span<std::byte const>, std::span<std::byte>) { what(); };
+        } else if (callback == "planned") {
+            options.plan.planned = [what](std::size_t) { what(); };
+        } else {
+            options.allocate = [what, this](std::size_t, std::size_t bytes) {
+                what();
+                return std::span{room}.first(bytes);
+            };
+        }
     }
 
     /// The odd rank alone is refused, for `reason`; the others hear of it, and nobody goes on.
@@ -126,6 +161,7 @@ struct attempt {
     dispatched here;
     std::vector<phase> phases = omni_phases({3});
     comm::dispatcher_options options = {};
+    std::vector<std::byte> room = std::vector<std::byte>(1 << 16);  ///< for what arrives of any field
 };
 
 TYPED_TEST(dispatcher_fault_on, names_the_rank_that_stalls_and_refuses_further_work) {
@@ -369,29 +405,12 @@ TYPED_TEST(dispatcher_fault_on, waits_no_longer_than_it_was_told_for_a_callback_
     this->run(3, [](comm::communicator& world) {
         for (std::string_view const callback : {"gather", "planned", "allocate"}) {
             attempt one{world};
-            std::atomic<bool> stalled = false;
-            std::atomic<bool> over = false;
-            auto const stall = [&] {
-                for (stalled = true; !over;) {
-                    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-                }
-            };
-            if (callback == "gather") {
-                one.options.gather = [&](std::span<std::byte const>, std::span<std::byte>) { stall(); };
-            } else if (callback == "planned") {
-                one.options.plan.planned = [&](std::size_t) { stall(); };
-            } else {
-                one.options.allocate = [&](std::size_t, std::size_t) {
-                    stall();
-                    return std::span<std::byte>{};
-                };
-            }
+            stall stalled;
+            one.in_callback(callback, [&] { stalled(); });
             auto dispatch = one.dispatcher();
             {
                 auto next = one.prepare(dispatch);
-                for (comm::deadline const end = patience; !stalled && !end.passed();) {
-                    std::this_thread::yield();
-                }
+                stalled.wait_until_called();
                 world.barrier().wait(patience);
                 auto const error = error_of([&] { return next.wait(impatience); });
                 EXPECT_THAT(error.reason(), HasSubstr("the deadline passed before a callback returned"));
@@ -399,7 +418,7 @@ TYPED_TEST(dispatcher_fault_on, waits_no_longer_than_it_was_told_for_a_callback_
             }
             EXPECT_FALSE(dispatch.usable());
             EXPECT_EQ(error_of([&] { return one.prepare(dispatch); }).operation(), "prepare");
-            over = true;
+            stalled.let_go();
         }
         world.barrier().wait(patience);
     });
@@ -407,30 +426,17 @@ TYPED_TEST(dispatcher_fault_on, waits_no_longer_than_it_was_told_for_a_callback_
 
 TYPED_TEST(dispatcher_fault_on, names_the_rank_whose_callback_stalls) {
     this->run(3, [](comm::communicator& world) {
-        for (bool const in_planning : {true, false}) {
+        for (std::string_view const callback : {"planned", "allocate"}) {
             attempt one{world};
-            std::atomic<bool> called = false;
-            std::atomic<bool> over = false;
-            auto const callback = [&] {
-                for (called = true; one.is_odd() && !over;) {
-                    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-                }
-            };
-            std::vector<std::byte> room(1 << 16);
-            if (in_planning) {
-                one.options.plan.planned = [&](std::size_t) { callback(); };
-            } else {
-                one.options.allocate = [&](std::size_t, std::size_t bytes) {
-                    callback();
-                    return std::span{room}.first(bytes);
-                };
+            stall stalled;
+            if (!one.is_odd()) {
+                stalled.let_go();
             }
+            one.in_callback(callback, [&] { stalled(); });
             auto dispatch = one.dispatcher();
             {
                 auto next = one.prepare(dispatch);
-                for (comm::deadline const end = patience; !called && !end.passed();) {
-                    std::this_thread::yield();
-                }
+                stalled.wait_until_called();
                 world.barrier().wait(patience);
                 if (!one.is_odd()) {
                     auto const until =
@@ -441,7 +447,7 @@ TYPED_TEST(dispatcher_fault_on, names_the_rank_whose_callback_stalls) {
                 world.barrier().wait(patience);
             }
             EXPECT_FALSE(dispatch.usable());
-            over = true;
+            stalled.let_go();
         }
         world.barrier().wait(patience);
     });
@@ -452,28 +458,15 @@ TYPED_TEST(dispatcher_fault_on, names_the_rank_whose_callback_stalls_also_where_
         for (std::string_view const callback : {"gather", "planned", "allocate"}) {
             SCOPED_TRACE(callback);
             attempt one{world};
-            std::atomic<bool> stalled = false;
-            std::atomic<bool> over = false;
-            auto const stall = [&] {
-                for (stalled = true; !over;) {
-                    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-                }
-            };
-            if (one.is_odd() && callback == "gather") {
-                one.options.gather = [&](std::span<std::byte const>, std::span<std::byte>) { stall(); };
-            } else if (one.is_odd() && callback == "planned") {
-                one.options.plan.planned = [&](std::size_t) { stall(); };
-            } else if (one.is_odd()) {
-                one.options.allocate = [&](std::size_t, std::size_t) {
-                    stall();
-                    return std::span<std::byte>{};
-                };
+            stall stalled;
+            if (one.is_odd()) {
+                one.in_callback(callback, [&] { stalled(); });
             }
             auto dispatch = one.dispatcher();
             {
                 auto next = one.prepare(dispatch);
-                for (comm::deadline const end = patience; one.is_odd() && !stalled && !end.passed();) {
-                    std::this_thread::yield();
+                if (one.is_odd()) {
+                    stalled.wait_until_called();
                 }
                 auto const until = one.is_odd() ? comm::deadline{impatience} : comm::deadline{patience};
                 auto const error = error_of([&] { return next.wait(until); });
@@ -481,7 +474,7 @@ TYPED_TEST(dispatcher_fault_on, names_the_rank_whose_callback_stalls_also_where_
                 EXPECT_EQ(error.peer(), callback == "gather" ? std::nullopt : std::optional{odd}) << error.what();
                 EXPECT_THAT(error.reason(), HasSubstr("the deadline passed before a callback returned"));
             }
-            over = true;
+            stalled.let_go();
         }
         world.barrier().wait(patience);
     });

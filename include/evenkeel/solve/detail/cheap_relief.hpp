@@ -197,7 +197,6 @@ class cheap_relief {
 
     void carry_out(std::uint32_t over, found_exchange const& exchange) {
         takes_.read(placement_, exchange.partner);
-        // One array for both would be of a size that nvcc writes down as no number.
         std::array<std::uint32_t, most_items> given;
         std::array<std::uint32_t, most_items> taken;
         std::size_t const gives = take_off(over, gives_, exchange.give, given);

@@ -21,7 +21,7 @@ class drawn_runs {
         even_ = true;
     }
 
-    /// The next items, in the order of the batch, are of `rank`.
+    /// The next items, at least one, in the order of the batch, are of `rank`.
     void add(std::uint32_t rank, std::size_t first, std::size_t size) {
         per_rank_ = ranks_.empty() ? size : per_rank_;
         even_ = even_ && rank != no_rank && first == ranks_.size() * per_rank_ && size <= per_rank_ &&
