@@ -170,6 +170,26 @@ TEST(orchestrate, sends_samples_whole_between_nodes_and_images_one_by_one_inside
     }
 }
 
+/// Four nodes of four ranks with 40 samples of up to five images each; one node has drawn longer ones.
+TEST(orchestrate, leaves_most_images_of_samples_with_several_on_the_rank_that_drew_them) {
+    test::seeded random{7};
+    step_samples samples{.counts = counts(16, 40), .text = sizes(640, 10), .inputs = {{}}};
+    counts units;
+    for (std::size_t sample = 0; sample < 640; ++sample) {
+        units.push_back(random.up_to(5));
+        for (std::size_t unit = 0; unit < units.back(); ++unit) {
+            samples.inputs[0].lengths.push_back(random.between(1, sample < 160 ? 500 : 400));
+        }
+    }
+    samples.inputs[0].units = units_of(units);
+    std::vector<phase> const phases{{.name = "vision", .group = flat_group({16}), .bytes_in = 1, .bytes_out = 1},
+                                    {.name = "llm", .group = flat_group({16}), .bytes_in = 1}};
+    auto const step = orchestrate(samples, phases, uniform_topology({16}, {4}));
+    EXPECT_LE(step.phases[0].quality[0].gap(), 1e-3);
+    EXPECT_GT(step.traffic.raw[0].between_nodes, 0u);
+    EXPECT_LE(step.traffic.raw[0].moved, step.traffic.raw[0].total / 4) << "from scratch in each node, it is seven tenths";
+}
+
 /// Nodes 0 and 1 have ten images too many each. Node 2 has drawn few, and node 3 has room for ten.
 TEST(orchestrate, lets_no_node_receive_what_another_has_room_for) {
     step_samples const samples{.counts = {120, 120, 60, 100},

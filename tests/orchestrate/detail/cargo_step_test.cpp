@@ -114,7 +114,7 @@ TEST(cargo_step, never_moves_more_than_parting_samples_and_often_less) {
 
 TEST(cargo_step, no_longer_calls_the_llm_planned_from_scratch_once_it_stays_where_outputs_are) {
     std::size_t replaced = 0;
-    for (std::uint64_t const seed : {41U, 65U, 143U, 198U, 247U}) {
+    for (std::uint64_t const seed : {244U, 299U, 331U, 556U, 878U}) {
         scarce_step drawn{seed, 1};
         drawn.options.micro_batches = {1};
         for (auto& phase : drawn.phases) {

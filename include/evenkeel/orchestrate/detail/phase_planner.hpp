@@ -106,21 +106,22 @@ class phase_planner {
     void stay(phase_task& task, phase const& phase, group_view const& view, double tolerance, phase_answer& answer) {
         if (task.several_units) {
             whole_samples_(task, view, tolerance, phase.effort);
-            // In a later step this way may fail.
-            staying_.reserve(task.size(), view.ranks(), view.nodes());
-            if (whole_samples_.between_nodes() > 0 && keep_together(task, phase, view, tolerance, answer)) {
-                return;
-            }
         }
         // What comes back in exchange has to hold as much in later steps.
         staying_.rank_of_item.reserve(answer.rank_of.capacity());
         even_out(task, phase, view, tolerance);
+        // Nodes have as much as each other by now. If some cannot even out their ranks, single units have left.
+        bool const parted = staying_.result.from_scratch || staying_.result.between_nodes > 0;
+        if (task.several_units && whole_samples_.between_nodes() > 0 && parted &&
+            keep_together(task, phase, view, tolerance, answer)) {
+            return;
+        }
         auto const& kept = staying_.result;
         answer.quality = kept.quality;
         answer.rank_of.reserve(staying_.rank_of_item.capacity());
         answer.rank_of.swap(staying_.rank_of_item);
         answer.from_scratch = kept.from_scratch;
-        if (tolerance > 0 && is_sparse(task, view)) {
+        if (tolerance > 0 && is_sparse(task.size(), view.ranks())) {
             std::uint64_t const least = kept.between_nodes_bound.value_or(0);
             bool const is_good = !kept.from_scratch && kept.between_nodes <= least + least / 20;
             if (!is_good && !by_nodes(task, phase, view, tolerance, answer) && kept.from_scratch) {
@@ -132,7 +133,7 @@ class phase_planner {
         }
     }
 
-    /// Evens out the ranks of each node without parting a sample's units.
+    /// Evens out the ranks of each node from scratch, which is more often possible, without parting a sample's units.
     bool keep_together(phase_task const& task, phase const& phase, group_view const& view, double tolerance,
                        phase_answer& answer) {
         std::uint64_t const bound = whole_samples_.bound_of(task.weights, view.ranks());
@@ -174,8 +175,8 @@ class phase_planner {
                              // Half: with more, tries with other shares follow, and with less, failing nodes.
                              .slack_tenths = 5,
                              // Of the phase that moves most bytes, which comes first. Few items find no other room.
-                             .limit_imports = task.classes.empty() && !is_sparse(task, view),
-                             .bounds = is_sparse(task, view),
+                             .limit_imports = task.classes.empty() && !is_sparse(task.size(), view.ranks()),
+                             .bounds = is_sparse(task.size(), view.ranks()),
                              .plan = false});
     }
 
@@ -208,11 +209,6 @@ class phase_planner {
                 return;
             }
         }
-    }
-
-    /// Up to 13 items per rank, two ranks' items can be split in all ways.
-    [[nodiscard]] static bool is_sparse(phase_task const& task, group_view const& view) noexcept {
-        return task.size() <= 13 * view.ranks();
     }
 
     layout where_;

@@ -36,6 +36,9 @@ struct phase_task {
     }
 };
 
+/// Up to 13 items per rank, two ranks' items can be split in all ways.
+[[nodiscard]] inline bool is_sparse(std::size_t items, std::size_t ranks) noexcept { return items <= 13 * ranks; }
+
 /// The rank of each item of a task, and how even that is.
 struct phase_answer {
     std::vector<std::uint32_t> rank_of;

@@ -45,6 +45,8 @@ class whole_samples {
                            .tolerance = slack_of_nodes(task, view, size, tolerance),
                            .effort = effort,
                            .slack_tenths = 0,
+                           // Where there are many to choose from, as of units that are planned one by one.
+                           .limit_imports = classes_.empty() && !is_sparse(weights_.size(), view.ranks()),
                            .bounds = false,
                            .plan = false});
         // A plan that was made without regard to homes would move all samples; units one by one do better.
@@ -68,7 +70,7 @@ class whole_samples {
 
     /// `lower_bound`, of which with many items per rank the mean and the heaviest item are all.
     [[nodiscard]] std::uint64_t bound_of(std::span<std::uint64_t const> weights, std::size_t ranks) {
-        if (weights.size() <= 13 * ranks) {
+        if (is_sparse(weights.size(), ranks)) {
             return bound_(weights, {ranks});
         }
         auto const [total, heaviest, present] = summarize("orchestrate", weights);
