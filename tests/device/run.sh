@@ -27,6 +27,11 @@ cmake -S "$root" --preset cuda -B "$build" -D EVENKEEL_CUDA_ARCHITECTURES="$arch
     { tail "$folder/configure.log" "$folder/build.log"; exit 1; }
 probe=$build/tests/evenkeel_nccl_probe
 
+# In the foreground, where an interrupt from the terminal reaches it as well. Those in the background have to be told.
+within() { timeout --foreground -k 5 "$@"; }
+processes=()
+trap 'kill "${processes[@]}" 2>/dev/null; wait; exit 130' INT TERM
+
 result() {
     case $1 in
         0) echo right ;;
@@ -35,19 +40,18 @@ result() {
     esac
 }
 
-timeout -k 5 80 "$build/tests/evenkeel_device_tests" --gtest_brief=1 >"$folder/loopback.log" 2>&1
+within 80 "$build/tests/evenkeel_device_tests" --gtest_brief=1 >"$folder/loopback.log" 2>&1
 loopback=$?
-timeout -k 5 30 "$probe" >"$folder/one.log" 2>&1
+within 30 "$probe" >"$folder/one.log" 2>&1
 one=$?
-timeout -k 5 40 "$build/tests/evenkeel_device_pack" "$folder/pack.json" | tee "$folder/pack.log"
+within 40 "$build/tests/evenkeel_device_pack" "$folder/pack.json" | tee "$folder/pack.log"
 pack=${PIPESTATUS[0]}
-timeout -k 5 40 "$build/bench/evenkeel_perf/evenkeel_perf" --backend loopback --ranks 8 --ranks-per-node 4 \
+within 40 "$build/bench/evenkeel_perf/evenkeel_perf" --backend loopback --ranks 8 --ranks-per-node 4 \
     -b 64K -e 64M -f 32 --measure 0 --json "$folder/perf.json" | tee "$folder/perf.log"
 perf=${PIPESTATUS[0]}
 # Every process counts as a host of its own, so they meet over sockets.
 several=0
 rm -f "$folder/id"
-processes=()
 for rank in 0 1; do
     NCCL_HOSTID=evenkeel$rank NCCL_NET=Socket NCCL_SOCKET_IFNAME=lo NCCL_MAX_CTAS=2 \
         timeout -k 5 40 "$probe" 2 $rank "$folder/id" >"$folder/several.$rank.log" 2>&1 &
