@@ -169,8 +169,39 @@ bool read_memory(std::int64_t id, std::uint64_t address, std::span<std::byte> in
     return true;
 }
 
+/// Where a process stands among all, and among those of its host.
+struct standing {
+    int self = 0;
+    int count = 0;
+    int first = 0;  ///< the lowest process of the host
+    int here = 1;   ///< how many it has
+};
+
+standing standing_in(MPI_Comm processes) {
+    standing found;
+    require_success(MPI_Comm_rank(processes, &found.self), "MPI_Comm_rank");
+    require_success(MPI_Comm_size(processes, &found.count), "MPI_Comm_size");
+    MPI_Comm host = MPI_COMM_NULL;
+    require_success(MPI_Comm_split_type(processes, MPI_COMM_TYPE_SHARED, found.self, MPI_INFO_NULL, &host),
+                    "MPI_Comm_split_type");
+    found.first = found.self;
+    int const told = MPI_Bcast(&found.first, 1, MPI_INT, 0, host);
+    int const counted = MPI_Comm_size(host, &found.here);
+    MPI_Comm_free(&host);
+    require_success(told, "MPI_Bcast");
+    require_success(counted, "MPI_Comm_size");
+    return found;
+}
+
+std::uint64_t drawn_secret() {
+    std::random_device random;
+    return std::uint64_t{random()} << 32U | random();
+}
+
+}  // namespace
+
 /// What a process tells the others, so that they find its memory.
-struct invitation {
+struct neighbours::invitation {
     std::int64_t id = 0;
     std::int64_t descriptor = -1;
     std::uint64_t address = 0;  ///< of `secret`
@@ -178,37 +209,17 @@ struct invitation {
     std::int64_t host = 0;  ///< the lowest process that shares memory with it
 };
 
-}  // namespace
-
 neighbours::neighbours(MPI_Comm processes, bool wanted) {
-    int self = 0;
-    int count = 0;
-    require_success(MPI_Comm_rank(processes, &self), "MPI_Comm_rank");
-    require_success(MPI_Comm_size(processes, &count), "MPI_Comm_size");
-    MPI_Comm host = MPI_COMM_NULL;
-    require_success(MPI_Comm_split_type(processes, MPI_COMM_TYPE_SHARED, self, MPI_INFO_NULL, &host),
-                    "MPI_Comm_split_type");
-    int first = self;
-    int here = 1;
-    int const told = MPI_Bcast(&first, 1, MPI_INT, 0, host);
-    int const counted = MPI_Comm_size(host, &here);
-    MPI_Comm_free(&host);
-    require_success(told, "MPI_Bcast");
-    require_success(counted, "MPI_Comm_size");
-
-    auto const size = ring_bytes(static_cast<std::size_t>(here));
-    auto const on_host = static_cast<std::size_t>(here);
-    shown_at_ = aligned(sizeof(segment)) + on_host * (sizeof(ring) + size);
+    auto const standing = standing_in(processes);
+    auto const here = static_cast<std::size_t>(standing.here);
+    shown_at_ = aligned(sizeof(segment)) + here * (sizeof(ring) + ring_bytes(here));
     mapped_ = shown_at_ + shown_bytes;
     shared_file const file;
+    auto const secret = drawn_secret();
     if (wanted && here > 1 && file.resize(mapped_)) {
-        if (void* const memory = file.map(mapped_)) {
-            // All its members begin as 0, which fresh memory is.
-            mine_ = static_cast<segment*>(memory);
-        }
+        // All its members begin as 0, which fresh memory is.
+        mine_ = static_cast<segment*>(file.map(mapped_));
     }
-    std::random_device random;
-    std::uint64_t const secret = std::uint64_t{random()} << 32U | random();
     if (mine_ != nullptr) {
         mine_->secret = secret;
     }
@@ -216,62 +227,76 @@ neighbours::neighbours(MPI_Comm processes, bool wanted) {
                           .descriptor = mine_ == nullptr ? -1 : file.descriptor(),
                           .address = reinterpret_cast<std::uint64_t>(&secret),
                           .secret = secret,
-                          .host = first};
-    std::vector<invitation> of_all(static_cast<std::size_t>(count));
+                          .host = standing.first};
+    std::vector<invitation> of_all(static_cast<std::size_t>(standing.count));
     require_success(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, of_all.data(), sizeof mine, MPI_BYTE, processes),
                     "MPI_Allgather");
 
+    auto const self = static_cast<std::size_t>(standing.self);
+    auto const on_this_host = [&](invitation const& one) { return one.host == standing.first; };
+    auto const position_of_self =
+        static_cast<std::size_t>(std::count_if(of_all.begin(), of_all.begin() + standing.self, on_this_host));
     std::vector<std::unique_ptr<neighbour>> reached(of_all.size());
-    std::vector<char> reach(of_all.size());
     std::size_t position = 0;
-    std::size_t position_of_self = 0;
     for (std::size_t process = 0; process < of_all.size(); ++process) {
-        auto const& other = of_all[process];
-        if (other.host != first) {
+        if (!on_this_host(of_all[process])) {
             continue;
         }
-        std::size_t const at = position++;
-        if (process == static_cast<std::size_t>(self)) {
-            position_of_self = at;
-            continue;
+        if (process != self && mine_ != nullptr) {
+            reached[process] = reach(of_all[process], {.here = here, .its = position, .own = position_of_self});
         }
-        std::uint64_t found = 0;
-        if (mine_ == nullptr || other.descriptor < 0 ||
-            !read_memory(other.id, other.address, std::as_writable_bytes(std::span{&found, 1})) ||
-            found != other.secret) {
-            continue;
-        }
-        shared_file const its{"/proc/" + std::to_string(other.id) + "/fd/" + std::to_string(other.descriptor)};
-        void* const memory = its.map(mapped_);
-        if (memory != nullptr && static_cast<segment*>(memory)->secret != other.secret) {
-            ::munmap(memory, mapped_);
-        } else if (memory != nullptr) {
-            reached[process] = std::make_unique<neighbour>();
-            auto& one = *reached[process];
-            one.process = static_cast<int>(process);
-            one.id = other.id;
-            one.its = static_cast<segment*>(memory);
-            one.from = mine_->ring_of(at);
-            one.from_bytes = mine_->bytes_of(at, on_host, size);
-            one.size = size;
-            reach[process] = 1;
-        }
+        ++position;
     }
-    std::vector<char> reached_by(of_all.size());
-    // Behind this the invitations are accepted: what they point to may go.
+    keep_mutual(processes, std::move(reached));
+}
+
+/// Opens the memory of another process of this host. Null if that is not permitted, or it is not who it says.
+std::unique_ptr<neighbours::neighbour> neighbours::reach(invitation const& other, positions const& at) const {
+    std::uint64_t found = 0;
+    if (other.descriptor < 0 || !read_memory(other.id, other.address, std::as_writable_bytes(std::span{&found, 1})) ||
+        found != other.secret) {
+        return nullptr;
+    }
+    auto one = std::make_unique<neighbour>();
+    shared_file const file{"/proc/" + std::to_string(other.id) + "/fd/" + std::to_string(other.descriptor)};
+    auto* const its = static_cast<segment*>(file.map(mapped_));
+    if (its == nullptr) {
+        return nullptr;
+    }
+    if (its->secret != other.secret) {
+        ::munmap(its, mapped_);
+        return nullptr;
+    }
+    one->id = other.id;
+    one->its = its;
+    one->size = ring_bytes(at.here);
+    one->to = its->ring_of(at.own);
+    one->to_bytes = its->bytes_of(at.own, at.here, one->size);
+    one->from = mine_->ring_of(at.its);
+    one->from_bytes = mine_->bytes_of(at.its, at.here, one->size);
+    return one;
+}
+
+/// Keeps those that have reached this process as well. Collective; behind it the invitations are accepted: what they
+/// point to may go.
+///
+/// @param reached  Of each process, null where this one has not reached it.
+void neighbours::keep_mutual(MPI_Comm processes, std::vector<std::unique_ptr<neighbour>> reached) {
+    std::vector<char> reach(reached.size());
+    std::ranges::transform(reached, reach.begin(), [](auto const& one) { return static_cast<char>(one != nullptr); });
+    std::vector<char> reached_by(reached.size());
     int const compared = MPI_Alltoall(reach.data(), 1, MPI_BYTE, reached_by.data(), 1, MPI_BYTE, processes);
-    of_process_.resize(of_all.size());
+    of_process_.resize(reached.size());
     for (std::size_t process = 0; process < reached.size(); ++process) {
         auto& one = reached[process];
         if (one == nullptr) {
             continue;
         }
-        one->to = one->its->ring_of(position_of_self);
-        one->to_bytes = one->its->bytes_of(position_of_self, on_host, size);
         if (compared == MPI_SUCCESS && reached_by[process] != 0) {
+            one->process = static_cast<int>(process);
             of_process_[process] = one.get();
-            populate(one->to_bytes, size);
-            populate(const_cast<std::byte*>(one->from_bytes), size);
+            populate(one->to_bytes, one->size);
+            populate(const_cast<std::byte*>(one->from_bytes), one->size);
             all_.push_back(std::move(one));
         } else {
             ::munmap(one->its, mapped_);

@@ -90,7 +90,16 @@ class neighbours {
     struct segment;
     struct ring;
     struct neighbour;
+    struct invitation;
+    /// Which of the processes `here`, on this host, are another one and this one.
+    struct positions {
+        std::size_t here = 0;
+        std::size_t its = 0;
+        std::size_t own = 0;
+    };
 
+    [[nodiscard]] std::unique_ptr<neighbour> reach(invitation const& other, positions const& at) const;
+    void keep_mutual(MPI_Comm processes, std::vector<std::unique_ptr<neighbour>> reached);
     [[nodiscard]] std::uint32_t arrived() const noexcept;
     [[nodiscard]] static std::optional<std::span<std::byte const>> next(neighbour& one) noexcept;
     static void release(neighbour& one, std::size_t bytes) noexcept;
