@@ -118,6 +118,8 @@ class dispatcher_core {
   private:
     void require_outputs(dispatcher_slot const& slot, char const* function, std::size_t encoder,
                          std::optional<micro_batch_id> micro_batch) const;
+    /// Memory for one more movement of outputs, until `release`.
+    [[nodiscard]] output_transfer& take_transfer(dispatcher_slot& slot);
     [[nodiscard]] dispatcher_slot& take_slot(std::span<step_field const> fields);
     void enqueue(dispatcher_slot& slot);
     /// Calls one of the caller's callbacks, which may stall: whoever waits then waits no longer than it said.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <new>
@@ -135,7 +137,41 @@ std::shared_ptr<copier> device_of(communicator& over, char const* function, std:
     return there > 0 ? device : nullptr;
 }
 
+/// Adds the fields to what is loaded, and to the statement what ranks have to agree on about them.
+///
+/// @param rows  Of each unit.
+/// @throws std::invalid_argument  if a buffer has not the size of this rank's units
+void add_fields(char const* function, std::span<output_field const> fields, std::span<std::uint64_t const> rows,
+                cargo& load, fingerprint& statement) {
+    for (std::size_t number = 0; number < fields.size(); ++number) {
+        auto const& field = fields[number];
+        statement.add(field.name).add(field.columns).add(field.element_bytes).add(field.planes);
+        load.add_field({.rows = rows,
+                        .row_bytes = row_bytes_of(function, number, field.columns, field.element_bytes),
+                        .planes = field.planes,
+                        .source = field.source,
+                        .target = field.target});
+        auto const require = [&](char const* buffer, std::size_t found, std::uint64_t expected) {
+            if (found != expected) {
+                throw_invalid(function, element("fields", number) + buffer, found,
+                              "the " + std::to_string(expected) + " bytes of this rank's units");
+            }
+        };
+        require(".source.size()", field.source.size(), load.source_bytes(number));
+        require(".target.size()", field.target.size(), load.target_bytes(number));
+    }
+}
+
 }  // namespace
+
+output_transfer& dispatcher_core::take_transfer(dispatcher_slot& slot) {
+    std::lock_guard const lock{mutex_};
+    auto found = std::ranges::find(slot.transfers, false, &output_transfer::taken);
+    auto& transfer = found != slot.transfers.end() ? *found : slot.transfers.emplace_back();
+    transfer.taken = true;
+    ++slot.users;
+    return transfer;
+}
 
 void dispatcher_core::release(dispatcher_slot& slot, output_transfer& transfer) noexcept {
     transfer.load.leave_device();
@@ -189,19 +225,8 @@ pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dis
         }
         std::rethrow_exception(fault);
     }
-    output_transfer* memory = nullptr;
-    {
-        std::lock_guard const lock{mutex_};
-        for (auto& one : slot.transfers) {
-            memory = memory == nullptr && !one.taken ? &one : memory;
-        }
-        if (memory == nullptr) {
-            memory = &slot.transfers.emplace_back();
-        }
-        memory->taken = true;
-        ++slot.users;
-    }
-    auto& load = memory->load;
+    auto& memory = take_transfer(slot);
+    auto& load = memory.load;
     auto on = options.on;
     std::shared_ptr<copier> finishes;
     std::exception_ptr refusal;
@@ -220,23 +245,7 @@ pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dis
             load.lie_on(std::move(device), on);
         }
         load.add_move(forward ? at_encoder : at_llm, forward ? at_llm : at_encoder, options.micro_batch);
-        for (std::size_t number = 0; number < fields.size(); ++number) {
-            auto const& field = fields[number];
-            statement.add(field.name).add(field.columns).add(field.element_bytes).add(field.planes);
-            load.add_field({.rows = slot.output_rows[encoder],
-                            .row_bytes = row_bytes_of(name, number, field.columns, field.element_bytes),
-                            .planes = field.planes,
-                            .source = field.source,
-                            .target = field.target});
-            auto const require = [&](char const* buffer, std::size_t found, std::uint64_t expected) {
-                if (found != expected) {
-                    throw_invalid(name, element("fields", number) + buffer, found,
-                                  "the " + std::to_string(expected) + " bytes of this rank's units");
-                }
-            };
-            require(".source.size()", field.source.size(), load.source_bytes(number));
-            require(".target.size()", field.target.size(), load.target_bytes(number));
-        }
+        add_fields(name, fields, slot.output_rows[encoder], load, statement);
         load.pack();
     } catch (...) {
         refusal = std::current_exception();
@@ -247,10 +256,10 @@ pending dispatcher_core::move_outputs(std::shared_ptr<dispatcher_core> self, dis
     try {
         auto inner = over.exchange(load.sends(), load.receives(), on,
                                    {.operation = name, .value = statement.value(), .refused = refusal != nullptr});
-        return pending{std::unique_ptr<transfer>{new (*memory) moving_outputs{
-            std::move(self), slot, *memory, std::move(inner), over, std::move(refusal), std::move(finishes)}}};
+        return pending{std::unique_ptr<transfer>{new (memory) moving_outputs{
+            std::move(self), slot, memory, std::move(inner), over, std::move(refusal), std::move(finishes)}}};
     } catch (...) {
-        release(slot, *memory);
+        release(slot, memory);
         throw;
     }
 }
