@@ -441,10 +441,15 @@ class hierarchy::state {
             try {
                 all().require_alive();
             } catch (error const& of_all) {
-                return std::make_exception_ptr(error{one.operation, all().rank(), of_all.peer(), of_all.reason()});
+                own = of_all;
             }
         }
-        return std::make_exception_ptr(std::move(own));
+        // What this rank was the first to tell has its name twice.
+        auto reason = own.reason();
+        if (auto const teller = rank_text(all().rank()) + ": "; reason.starts_with(teller)) {
+            reason.remove_prefix(teller.size());
+        }
+        return std::make_exception_ptr(error{one.operation, all().rank(), own.peer(), reason});
     }
 
     link_costs costs_;

@@ -333,6 +333,10 @@ TYPED_TEST(hierarchy_on, fails_on_every_rank_when_one_drops_its_transfer) {
                 error_of([&] { ways.exchange(all, box.sends, box.receives, {.algorithm = algorithm}).wait(patience); });
             EXPECT_FALSE(error.can_go_on());
             EXPECT_EQ(error.peer(), world_rank{1});
+            EXPECT_EQ(error.operation(), "exchange");
+            // A rank that tells what it did itself is not named twice.
+            EXPECT_FALSE(error.reason().starts_with("rank " + std::to_string(to_index(world.rank())) + ": "))
+                << error.what();
         });
     }
 }
