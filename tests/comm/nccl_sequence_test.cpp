@@ -354,6 +354,25 @@ TEST(nccl_exchange, tells_every_rank_who_has_run_out_of_memory_where_a_host_is_b
     });
 }
 
+TEST(nccl_exchange, tells_every_rank_who_has_no_memory_to_begin_one_where_a_host_is_beside_it) {
+    nccl_beside_threads::run(one_node(2), [](comm::communicator& world) {
+        mailbox const box{world, a_little};
+        if (world.rank() == world_rank{1}) {
+            cudaStream_t stream = nullptr;
+            cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+            nccl_double::run_out_of_memory_in("cudaStreamIsCapturing");
+            EXPECT_THROW(static_cast<void>(world.exchange(box.sends, box.receives, {stream})), std::bad_alloc);
+            cudaStreamDestroy(stream);
+        } else {
+            auto const error = error_of([&] { box.exchange(world).wait(patience); });
+            EXPECT_EQ(error.peer(), world_rank{1});
+            EXPECT_THAT(error.reason(), HasSubstr("could not take part"));
+        }
+        EXPECT_EQ(error_of([&] { world.barrier().wait(patience); }).operation(), "exchange");
+        box.expect_nothing();
+    });
+}
+
 TEST(nccl_exchange, names_nobody_when_the_deadline_passes_while_bytes_are_on_their_way) {
     for (auto* const run : {&nccl_beside_threads::run, &loopback::run}) {
         std::barrier both{2};

@@ -2,6 +2,7 @@
 #include "communicator.hpp"
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +60,20 @@ std::shared_ptr<copier> device_communicator::device_copier() {
     return copier_;
 }
 
+template <class Prepare>
+pending device_communicator::begin(std::string_view name, std::uint64_t identity, stream on, Prepare prepare) {
+    try {
+        auto one = make(name, identity, on);
+        prepare(one);
+        auto transfer = std::make_unique<device_transfer>(state_, one);
+        state_->begin(std::move(one));
+        return pending{std::move(transfer)};
+    } catch (std::bad_alloc const&) {
+        tell_that_memory_lacks(name);
+        throw;
+    }
+}
+
 pending device_communicator::do_all_gather(std::span<std::byte const> mine, std::span<std::uint64_t const> counts,
                                            std::span<std::byte> all, stream on) {
     fingerprint identity;
@@ -66,40 +81,43 @@ pending device_communicator::do_all_gather(std::span<std::byte const> mine, std:
     for (auto const count : counts) {
         identity.add(count);
     }
-    auto one = make("all_gather", identity.value(), on);
-    one->own = mine;
-    one->all = all;
-    one->counts.assign(counts.begin(), counts.end());
-    return begin(std::move(one));
+    return begin("all_gather", identity.value(), on, [&](std::shared_ptr<operation> const& one) {
+        one->own = mine;
+        one->all = all;
+        one->counts.assign(counts.begin(), counts.end());
+    });
 }
 
 pending device_communicator::do_barrier(stream on) {
-    return begin(make("barrier", fingerprint{}.add("barrier").value(), on));
+    return begin("barrier", fingerprint{}.add("barrier").value(), on, [](std::shared_ptr<operation> const&) {});
 }
 
 pending device_communicator::do_exchange(std::span<outgoing const> sends, std::span<incoming const> receives, stream on,
                                          statement const& mine) {
-    auto one = make(mine.operation, fingerprint{}.add("exchange").add(mine.operation).value(), on);
-    one->mine.value = mine.value;
-    one->mine.refused = mine.refused ? 1 : 0;
-    one->mine.messages = hash_of(rank(), sends, receives);
-    one->sends.assign(sends.begin(), sends.end());
-    one->receives.assign(receives.begin(), receives.end());
-    return begin(std::move(one));
+    auto const identity = fingerprint{}.add("exchange").add(mine.operation).value();
+    return begin(mine.operation, identity, on, [&](std::shared_ptr<operation> const& one) {
+        one->mine.value = mine.value;
+        one->mine.refused = mine.refused ? 1 : 0;
+        one->mine.messages = hash_of(rank(), sends, receives);
+        one->sends.assign(sends.begin(), sends.end());
+        one->receives.assign(receives.begin(), receives.end());
+    });
 }
 
 std::unique_ptr<communicator> device_communicator::do_split(std::uint32_t color, std::uint32_t key, deadline until) {
-    auto one = make("split", fingerprint{}.add("split").value(), {});
-    one->mine.color = color;
-    one->mine.key = key;
-    one->splits = true;
-    begin(one).wait(until);
-    std::vector<split_wish> wishes;
-    for (auto const& other : one->greetings) {
-        wishes.push_back({static_cast<std::uint32_t>(other.color), static_cast<std::uint32_t>(other.key)});
-    }
-    auto group = group_of(rank(), wishes, topology());
+    std::shared_ptr<operation> one;
+    begin("split", fingerprint{}.add("split").value(), {}, [&](std::shared_ptr<operation> const& made) {
+        one = made;
+        one->mine.color = color;
+        one->mine.key = key;
+        one->splits = true;
+    }).wait(until);
     try {
+        std::vector<split_wish> wishes;
+        for (auto const& other : one->greetings) {
+            wishes.push_back({static_cast<std::uint32_t>(other.color), static_cast<std::uint32_t>(other.key)});
+        }
+        auto group = group_of(rank(), wishes, topology());
         on_device const here{state_->device()};
         own_stream stream;
         auto parley = state_->parley().split(color, key, *one->child, stream.get(), until);
@@ -112,6 +130,9 @@ std::unique_ptr<communicator> device_communicator::do_split(std::uint32_t color,
         // The others have their new communicator and would wait for this rank there.
         state_->fail_here("split", wrong.what());
         throw error{"split", rank(), std::nullopt, wrong.what()};
+    } catch (std::bad_alloc const&) {
+        tell_that_memory_lacks("split");
+        throw;
     }
 }
 
@@ -145,10 +166,8 @@ std::shared_ptr<operation> device_communicator::make(std::string_view name, std:
     return one;
 }
 
-pending device_communicator::begin(std::shared_ptr<operation> one) {
-    auto transfer = std::make_unique<device_transfer>(state_, one);
-    state_->begin(std::move(one));
-    return pending{std::move(transfer)};
+void device_communicator::tell_that_memory_lacks(std::string_view name) const noexcept {
+    state_->fail_here(name, "could not take part");
 }
 
 int current_device() {

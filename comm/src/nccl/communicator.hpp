@@ -32,7 +32,11 @@ class device_communicator final : public communicator {
 
     /// @param identity  Of what must be the same in the calls of all ranks.
     [[nodiscard]] std::shared_ptr<operation> make(std::string_view name, std::uint64_t identity, stream on) const;
-    [[nodiscard]] pending begin(std::shared_ptr<operation> one);
+    /// @param prepare  Is given the operation before it begins.
+    template <class Prepare>
+    [[nodiscard]] pending begin(std::string_view name, std::uint64_t identity, stream on, Prepare prepare);
+    /// The others wait for a rank that has no memory for its part, and are told.
+    void tell_that_memory_lacks(std::string_view name) const noexcept;
 
     std::shared_ptr<rank_state> state_;
     std::shared_ptr<copier> copier_;
