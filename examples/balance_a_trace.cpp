@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,73 @@ void run_rank(evenkeel::comm::communicator& world, options const& options, metho
     }
 }
 
+struct results {
+    std::vector<report> reports;     ///< of each method
+    std::vector<phase_loads> loads;  ///< of that which is drawn
+    std::optional<waits_report> waits;
+};
+
+/// Balances all steps by every method that is asked for. The result is on the first process alone.
+void run_methods(processes& all, options const& options, std::vector<phase_lengths> const& phases,
+                 std::vector<std::string> const& names, results& to) {
+    auto const methods = methods_of(options);
+    auto bar = progress{"steps", options.steps * methods.size()};
+    for (auto const how : methods) {
+        summary collected{names};
+        report result{.method = std::string{name_of(how)},
+                      .ranks = options.ranks,
+                      .ranks_per_node = options.ranks_per_node,
+                      .samples = options.drawing().samples() * options.steps};
+        all.run(evenkeel::uniform_topology({options.ranks}, {options.ranks_per_node}),
+                [&](evenkeel::comm::communicator& world) {
+                    run_rank(world, options, how, phases, bar, collected, result.exchange);
+                });
+        if (all.is_first()) {
+            result.phases = collected.report();
+            result.by_phase = collected.by_phase();
+            result.composed_saving = collected.composed_saving();
+            to.reports.push_back(std::move(result));
+            if (how == options.method) {
+                to.loads = collected.first_loads();
+            }
+        }
+    }
+}
+
+/// Runs the steps through a dispatcher, too.
+void run_dispatcher(processes& all, options const& options, std::vector<phase_lengths> const& phases,
+                    std::vector<std::string> const& names, results& to) {
+    all.run(evenkeel::uniform_topology({options.ranks}, {options.ranks_per_node}),
+            [&](evenkeel::comm::communicator& world) {
+                auto const draw = [&](std::size_t step) { return drawn_by(world.rank(), step, options, phases); };
+                auto const report = run_overlapped(world, names, draw,
+                                                   {.steps = options.steps,
+                                                    .how = options.method,
+                                                    .scale = options.scale,
+                                                    .overlap = options.overlap.value()});
+                if (world.rank() == evenkeel::world_rank{0}) {
+                    to.waits = report;
+                }
+            });
+}
+
+void show(options const& options, std::string const& title, results const& of) {
+    print(options.compare ? to_table(of.reports, title) : to_table(of.reports.front(), title));
+    if (of.waits) {
+        print(to_text(*of.waits));
+    }
+    if (options.json) {
+        options.json->write(options.compare ? to_json(of.reports) : to_json(of.reports.front()));
+    }
+    if (options.plot) {
+        options.plot->write(to_svg({.title = "Load per rank before and after balancing",
+                                    .subtitle = title,
+                                    .ranks_per_node = options.ranks_per_node,
+                                    .phases = of.loads}));
+    }
+}
+
+/// @return whether every byte arrived
 bool balance_a_trace(processes& all, options const& options) {
     trace trace;
     std::vector<phase_lengths> phases;
@@ -92,67 +160,17 @@ bool balance_a_trace(processes& all, options const& options) {
     for (auto const& phase : phases) {
         names.push_back(phase.name);
     }
-
-    auto const methods = methods_of(options);
-    std::vector<report> reports;
-    std::vector<phase_loads> loads;
-    {
-        auto bar = progress{"steps", options.steps * methods.size()};
-        auto const cluster = evenkeel::uniform_topology({options.ranks}, {options.ranks_per_node});
-        for (auto const how : methods) {
-            summary collected{names};
-            report result{.method = std::string{name_of(how)},
-                          .ranks = options.ranks,
-                          .ranks_per_node = options.ranks_per_node,
-                          .samples = options.drawing().samples() * options.steps};
-            all.run(cluster, [&](evenkeel::comm::communicator& world) {
-                run_rank(world, options, how, phases, bar, collected, result.exchange);
-            });
-            if (all.is_first()) {
-                result.phases = collected.report();
-                result.by_phase = collected.by_phase();
-                result.composed_saving = collected.composed_saving();
-                reports.push_back(std::move(result));
-                if (how == options.method) {
-                    loads = collected.first_loads();
-                }
-            }
-        }
-    }
-    waits_report waits;
+    results found;
+    run_methods(all, options, phases, names, found);
     if (options.overlap) {
-        all.run(evenkeel::uniform_topology({options.ranks}, {options.ranks_per_node}),
-                [&](evenkeel::comm::communicator& world) {
-                    auto const draw = [&](std::size_t step) { return drawn_by(world.rank(), step, options, phases); };
-                    auto const report = run_overlapped(world, names, draw,
-                                                       {.steps = options.steps,
-                                                        .how = options.method,
-                                                        .scale = options.scale,
-                                                        .overlap = *options.overlap});
-                    if (world.rank() == evenkeel::world_rank{0}) {
-                        waits = report;
-                    }
-                });
+        run_dispatcher(all, options, phases, names, found);
     }
     if (!all.is_first()) {
         return true;
     }
-
-    auto const title = headline(options, trace);
-    print(options.compare ? to_table(reports, title) : to_table(reports.front(), title));
-    if (options.overlap) {
-        print(to_text(waits));
-    }
-    if (options.json) {
-        options.json->write(options.compare ? to_json(reports) : to_json(reports.front()));
-    }
-    if (options.plot) {
-        options.plot->write(to_svg({.title = "Load per rank before and after balancing",
-                                    .subtitle = title,
-                                    .ranks_per_node = options.ranks_per_node,
-                                    .phases = loads}));
-    }
-    return waits.wrong == 0 && std::ranges::all_of(reports, [](report const& one) { return one.exchange.wrong == 0; });
+    show(options, headline(options, trace), found);
+    return (!found.waits || found.waits->wrong == 0) &&
+           std::ranges::all_of(found.reports, [](report const& one) { return one.exchange.wrong == 0; });
 }
 
 }  // namespace

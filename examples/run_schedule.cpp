@@ -230,48 +230,38 @@ bool report(schedule_options const& options, evenkeel::simulation const& simulat
     return true;
 }
 
+/// Makes the options of `draw_schedule` those of this program.
+void adapt(CLI::App& app, run_options& how) {
+    app.name("run_schedule");
+    app.description("Runs a pipeline schedule on ranks whose stages sleep, and compares it with the simulation.");
+    // What only the simulation knows, and what belongs to schedules that are not executed.
+    for (auto const* const name : {"--latency", "--chunks", "--weight-gradient"}) {
+        app.remove_option(app.get_option(name));
+    }
+    app.get_option("--schedule")->description(fmt::format("{}", fmt::join(executed, ", ")));
+    app.get_option("--json")->description("Write the comparison as JSON");
+    app.get_option("--plot")->description("Write the measured step as SVG");
+    app.get_option("--trace")->description(
+        "Write the measured step for chrome://tracing and ui.perfetto.dev, in real time");
+    app.get_option("--csv")->description(
+        "Write the schedule that was run as PyTorch's pipelining reads it; batch-syncs are cells as 3S0");
+    app.add_option_function<std::string>(
+           "--unit-ms",
+           [&](std::string const& text) {
+               how.unit_ms = static_cast<double>(whole_number("--unit-ms", text, 1, 60'000));
+           },
+           "How long a unit of time takes")
+        ->type_name("MS")
+        ->default_str("5");
+    add_choice(app, "--backend", backends, fmt::format("What moves the bytes: {}", fmt::join(backends, ", ")),
+               [&](std::size_t which) { how.backend = backends[which]; })
+        ->default_str(how.backend);
+    add_number(app, "--bytes", how.bytes, 0, std::uint64_t{1} << 30u, "What a stage hands to the next per micro-batch");
+}
+
 bool run_schedule(int argc, char** argv) {
     auto how = run_options{};
-    auto const options = parse_schedule_options(argc, argv, [&](CLI::App& app) {
-        app.name("run_schedule");
-        app.description("Runs a pipeline schedule on ranks whose stages sleep, and compares it with the simulation.");
-        // What only the simulation knows, and what belongs to schedules that are not executed.
-        for (auto const* const name : {"--latency", "--chunks", "--weight-gradient"}) {
-            app.remove_option(app.get_option(name));
-        }
-        app.get_option("--schedule")->description(fmt::format("{}", fmt::join(executed, ", ")));
-        app.get_option("--json")->description("Write the comparison as JSON");
-        app.get_option("--plot")->description("Write the measured step as SVG");
-        app.get_option("--trace")->description(
-            "Write the measured step for chrome://tracing and ui.perfetto.dev, in real time");
-        app.get_option("--csv")->description(
-            "Write the schedule that was run as PyTorch's pipelining reads it; batch-syncs are cells as 3S0");
-        app.add_option_function<std::string>(
-               "--unit-ms",
-               [&](std::string const& text) {
-                   how.unit_ms = static_cast<double>(whole_number("--unit-ms", text, 1, 60'000));
-               },
-               "How long a unit of time takes")
-            ->type_name("MS")
-            ->default_str("5");
-        app.add_option_function<std::string>(
-               "--backend",
-               [&](std::string const& text) {
-                   if (std::find(backends.begin(), backends.end(), text) == backends.end()) {
-                       refuse("--backend", fmt::format("one of: {}", fmt::join(backends, ", ")), in_quotes(text));
-                   }
-                   how.backend = text;
-               },
-               fmt::format("What moves the bytes: {}", fmt::join(backends, ", ")))
-            ->type_name("NAME")
-            ->default_str(how.backend);
-        app.add_option_function<std::string>(
-               "--bytes",
-               [&](std::string const& text) { how.bytes = whole_number("--bytes", text, 0, std::uint64_t{1} << 30u); },
-               "What a stage hands to the next per micro-batch")
-            ->type_name("N")
-            ->default_str("65536");
-    });
+    auto const options = parse_schedule_options(argc, argv, [&](CLI::App& app) { adapt(app, how); });
     if (std::find(executed.begin(), executed.end(), options.schedule) == executed.end()) {
         refuse("--schedule", fmt::format("one that is executed: {}", fmt::join(executed, ", ")), options.schedule);
     }

@@ -408,16 +408,8 @@ struct train_options {
 train_options parse_options(int argc, char** argv, std::size_t processes) {
     train_options result;
     CLI::App app{"Trains two towers with pipelines on ranks, and compares them with one process.", "train_two_towers"};
-    app.add_option_function<std::string>(
-           "--backend",
-           [&](std::string const& text) {
-               if (std::ranges::find(backends(), text) == backends().end()) {
-                   refuse("--backend", fmt::format("one of: {}", fmt::join(backends(), ", ")), in_quotes(text));
-               }
-               result.backend = text;
-           },
-           fmt::format("What moves the bytes: {}", fmt::join(backends(), ", ")))
-        ->type_name("NAME")
+    add_choice(app, "--backend", backends(), fmt::format("What moves the bytes: {}", fmt::join(backends(), ", ")),
+               [&](std::size_t which) { result.backend = backends()[which]; })
         ->default_str(result.backend);
     app.add_option_function<std::string>(
            "--stages",
@@ -434,11 +426,7 @@ train_options parse_options(int argc, char** argv, std::size_t processes) {
            "Of the text and the image tower; as many ranks")
         ->type_name("TEXT,IMAGE")
         ->default_str("2,2");
-    app.add_option_function<std::string>(
-           "--steps", [&](std::string const& text) { result.steps = whole_number("--steps", text, 1, 10'000); },
-           "How long to train")
-        ->type_name("N")
-        ->default_str("10");
+    add_number(app, "--steps", result.steps, 1, 10'000, "How long to train");
     parse(app, argc, argv);
     std::size_t const ranks = result.stages[0] + result.stages[1];
     if (ranks % processes != 0) {

@@ -63,6 +63,53 @@ exchange_algorithm algorithm_of(std::string const& name) {
                               : exchange_algorithm::flat;
 }
 
+void print_head(link_costs const& costs, perf::options const& options) {
+    examples::print(
+        fmt::format("# {} ranks, {} per node, backend {}; links: {} ns per message inside, {} between and {} per hop, "
+                    "{} ps per byte inside, {} between, {} cards per node, {} % longer in a crowd\n"
+                    "#{:>13} {:>10} {:>20} {:>12} {:>9} {:>9} {:>7}\n",
+                    options.ranks, options.ranks_per_node, options.backend, costs.inside_ns_per_message,
+                    costs.between_ns_per_message, costs.between_ns_per_hop, costs.inside_ps_per_byte,
+                    costs.between_ps_per_byte, costs.cards_per_node, costs.crowding_percent, "size(B)", "messages",
+                    "algorithm", "time(us)", "algbw", "busbw", "#wrong"));
+}
+
+/// What one exchange took by each subject: prints it and adds it to `json`. @return how many bytes were wrong
+std::uint64_t report(pair_traffic const& row, topology const& nodes, std::vector<timing> const& timings,
+                     perf::options const& options, nlohmann::ordered_json& json) {
+    bool const equal = !options.matrix && !options.lengths;
+    auto const size = size_of(row, equal);
+    auto const rival = std::ranges::find(timings, "alltoallv", &timing::subject);
+    double const share = equal ? static_cast<double>(options.ranks - 1) / static_cast<double>(options.ranks) : 1;
+    std::uint64_t wrong = 0;
+    for (auto const& one : timings) {
+        double const gigabytes = static_cast<double>(size) / one.median() / 1e9;
+        auto const name = one.subject == one.algorithm ? one.subject : fmt::format("{}={}", one.subject, one.algorithm);
+        examples::print(fmt::format("{:>14} {:>10} {:>20} {:>12.1f} {:>9.3f} {:>9.3f} {:>7}\n", size, row.pairs.size(),
+                                    name, one.median() * 1e6, gigabytes, gigabytes * share,
+                                    options.check ? fmt::to_string(one.wrong) : "n/a"));
+        if (rival != timings.end() && one.subject != rival->subject) {
+            examples::print(fmt::format("# {} / {}: {:.3f}, the median of {} rounds\n", one.subject, rival->subject,
+                                        one.over(*rival), one.seconds.size()));
+        }
+        wrong += one.wrong;
+        json.push_back({{"size", size},
+                        {"algorithm", one.subject},
+                        {"chosen", one.algorithm},
+                        {"backend", options.backend},
+                        {"ranks", options.ranks},
+                        {"ranks_per_node", options.ranks_per_node},
+                        {"seconds", one.median()},
+                        {"rounds", one.seconds},
+                        {"exchanges", std::max<std::size_t>(options.warmup, 1) + options.rounds * options.iterations},
+                        {"algbw", gigabytes},
+                        {"busbw", gigabytes * share},
+                        {"wrong", one.wrong},
+                        {"links", carried(row, nodes, algorithm_of(one.algorithm))}});
+    }
+    return wrong;
+}
+
 bool run(examples::processes& all, perf::options const& options) {
     if (options.pack) {
         examples::print(time_packing(*options.pack, options.rounds));
@@ -86,52 +133,12 @@ bool run(examples::processes& all, perf::options const& options) {
         }
         bool const prints = world.rank() == world_rank{0};
         if (prints) {
-            auto const& costs = ways.costs();
-            examples::print(fmt::format(
-                "# {} ranks, {} per node, backend {}; links: {} ns per message inside, {} between and {} per hop, "
-                "{} ps per byte inside, {} between, {} cards per node, {} % longer in a crowd\n"
-                "#{:>13} {:>10} {:>20} {:>12} {:>9} {:>9} {:>7}\n",
-                options.ranks, options.ranks_per_node, options.backend, costs.inside_ns_per_message,
-                costs.between_ns_per_message, costs.between_ns_per_hop, costs.inside_ps_per_byte,
-                costs.between_ps_per_byte, costs.cards_per_node, costs.crowding_percent, "size(B)", "messages",
-                "algorithm", "time(us)", "algbw", "busbw", "#wrong"));
+            print_head(ways.costs(), options);
         }
         for (auto const& row : rows) {
             auto const timings = time_exchange(world, ways, row, options);
-            if (!prints) {
-                continue;
-            }
-            bool const equal = !options.matrix && !options.lengths;
-            auto const size = size_of(row, equal);
-            auto const rival = std::ranges::find(timings, "alltoallv", &timing::subject);
-            for (auto const& one : timings) {
-                double const gigabytes = static_cast<double>(size) / one.median() / 1e9;
-                double const share = static_cast<double>(options.ranks - 1) / static_cast<double>(options.ranks);
-                auto const name =
-                    one.subject == one.algorithm ? one.subject : fmt::format("{}={}", one.subject, one.algorithm);
-                examples::print(fmt::format("{:>14} {:>10} {:>20} {:>12.1f} {:>9.3f} {:>9.3f} {:>7}\n", size,
-                                            row.pairs.size(), name, one.median() * 1e6, gigabytes,
-                                            gigabytes * (equal ? share : 1),
-                                            options.check ? fmt::to_string(one.wrong) : "n/a"));
-                if (rival != timings.end() && one.subject != rival->subject) {
-                    examples::print(fmt::format("# {} / {}: {:.3f}, the median of {} rounds\n", one.subject,
-                                                rival->subject, one.over(*rival), one.seconds.size()));
-                }
-                wrong += one.wrong;
-                json.push_back(
-                    {{"size", size},
-                     {"algorithm", one.subject},
-                     {"chosen", one.algorithm},
-                     {"backend", options.backend},
-                     {"ranks", options.ranks},
-                     {"ranks_per_node", options.ranks_per_node},
-                     {"seconds", one.median()},
-                     {"rounds", one.seconds},
-                     {"exchanges", std::max<std::size_t>(options.warmup, 1) + options.rounds * options.iterations},
-                     {"algbw", gigabytes},
-                     {"busbw", gigabytes * (equal ? share : 1)},
-                     {"wrong", one.wrong},
-                     {"links", carried(row, nodes, algorithm_of(one.algorithm))}});
+            if (prints) {
+                wrong += report(row, nodes, timings, options, json);
             }
         }
     };

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line.hpp"
 
+#include <algorithm>
 #include <charconv>
-#include <cstddef>
 #include <system_error>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "input_error.hpp"
 #include "text.hpp"
@@ -62,6 +64,19 @@ void add_path(CLI::App& app, std::string const& name, std::optional<std::filesys
            },
            help)
         ->type_name("FILE");
+}
+
+CLI::Option* add_choice(CLI::App& app, std::string const& name, std::span<std::string_view const> names,
+                        std::string const& help, std::function<void(std::size_t)> take) {
+    auto const choose = [name, take = std::move(take),
+                         known = std::vector<std::string_view>(names.begin(), names.end())](std::string const& text) {
+        auto const found = std::ranges::find(known, text);
+        if (found == known.end()) {
+            refuse(name, fmt::format("one of: {}", fmt::join(known, ", ")), in_quotes(text));
+        }
+        take(static_cast<std::size_t>(found - known.begin()));
+    };
+    return app.add_option_function<std::string>(name, choose, help)->type_name("NAME");
 }
 
 std::vector<std::optional<output_file>> open_outputs(std::span<output_path const> outputs,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -36,6 +38,27 @@ class help_wanted : public std::runtime_error {
 /// @param target  Must outlive `parse`.
 void add_path(CLI::App& app, std::string const& name, std::optional<std::filesystem::path>& target,
               std::string const& help);
+
+/// Adds an option that takes a whole number; its default is what `target` is now.
+///
+/// @param target  Must outlive `parse`.
+template <class Number>
+CLI::Option* add_number(CLI::App& app, std::string const& name, Number& target, std::uint64_t least, std::uint64_t most,
+                        std::string const& help) {
+    return app
+        .add_option_function<std::string>(
+            name,
+            [&target, name, least, most](std::string const& text) { target = whole_number(name, text, least, most); },
+            help)
+        ->type_name("N")
+        ->default_str(std::to_string(target));
+}
+
+/// Adds an option that takes one of some names.
+///
+/// @param take  Is given the position of the name among `names`.
+CLI::Option* add_choice(CLI::App& app, std::string const& name, std::span<std::string_view const> names,
+                        std::string const& help, std::function<void(std::size_t)> take);
 
 /// Where an option writes.
 struct output_path {

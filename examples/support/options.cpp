@@ -47,6 +47,68 @@ void set_scale(std::string const& text, payload_scale& scale) {
     scale.denominator = whole_number("--payload-scale", denominator, 1, most);
 }
 
+/// What is balanced, and over what. @return `--ranks-per-node`, which may be left out
+CLI::Option const* add_samples_and_ranks(CLI::App& app, options& to) {
+    add_path(app, "--lengths", to.lengths,
+             "CSV of token lengths: the header names the columns, one row per sample (default: made-up rows)");
+    add_number(app, "--seed", to.seed, 0, no_limit, "Seed of the made-up rows of text, image and audio");
+    add_number(app, "--ranks", to.ranks, 1, most_ranks, "How many ranks share the work");
+    auto const* const nodes =
+        add_number(app, "--ranks-per-node", to.ranks_per_node, 1, no_limit,
+                   "Ranks that share fast links; left out, the largest divisor of the ranks up to 8");
+    add_number(app, "--samples-per-rank", to.samples_per_rank, 1, no_limit, "Rows that each rank draws per step");
+    add_number(app, "--steps", to.steps, 1, no_limit, "Training steps; rows repeat from the first when they run out");
+    return nodes;
+}
+
+/// How it is balanced.
+void add_methods(CLI::App& app, options& to) {
+    add_choice(app, "--method", method_names,
+               "How to balance: stay moves as little as possible, relabel and scratch plan without regard to where "
+               "samples are, and relabel then chooses the ranks of the batches",
+               [&to](std::size_t which) { to.method = static_cast<method>(which); })
+        ->default_str(std::string{name_of(to.method)});
+    app.add_flag("--compare", to.compare, "Balance by every method and show the results side by side");
+    app.add_option_function<std::string>(
+           "--phases", [&to](std::string const& text) { to.phases = words_of(text); },
+           "Only these phases, separated by commas: llm,image (default: all)")
+        ->type_name("NAMES");
+}
+
+/// What moves, over what, and when.
+void add_movement(CLI::App& app, options& to) {
+    app.add_option_function<std::string>(
+           "--backend",
+           [&to](std::string const& text) {
+               if (std::ranges::find(backends(), text) == backends().end()) {
+                   auto const expected = fmt::format("one of: {}", fmt::join(backends(), ", "));
+                   refuse("--backend", text == "mpi" ? expected + " (this build has no MPI)" : expected,
+                          in_quotes(text));
+               }
+               to.backend = text;
+           },
+           fmt::format("What moves the bytes: {}", fmt::join(backends(), ", ")))
+        ->type_name("NAME")
+        ->default_str(to.backend);
+    app.add_option_function<std::string>(
+           "--payload-scale", [&to](std::string const& text) { set_scale(text, to.scale); },
+           "How much of a token's bytes really travels: a part such as 1/256, rounded up, or 1 for all")
+        ->type_name("A/B")
+        ->default_str(fmt::format("{}/{}", to.scale.numerator, to.scale.denominator));
+    app.add_option_function<std::string>(
+           "--bytes-per-token",
+           [&to](std::string const& text) {
+               to.scale.fixed = whole_number("--bytes-per-token", text, 1, most_bytes_per_token);
+           },
+           "Let as many bytes travel with every token instead")
+        ->type_name("N");
+    static constexpr auto overlaps = std::array<std::string_view, 2>{"on", "off"};
+    add_choice(app, "--overlap", overlaps,
+               "Run the steps through a dispatcher as well and show what each rank waited: on prepares a step while "
+               "the one before computes, which is a sleep of 20 ms, off does not",
+               [&to](std::size_t which) { to.overlap = overlaps[which] == "on"; });
+}
+
 void check_together(options& options, bool nodes_given, std::optional<std::filesystem::path> const& json,
                     std::optional<std::filesystem::path> const& plot) {
     if (!nodes_given) {
@@ -81,83 +143,9 @@ options parse_options(int count, char const* const* arguments) {
         "Balances the samples of a training step over its ranks, moves their bytes there and checks every one."};
     app.name("balance_a_trace");
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-
-    auto const number = [&](std::string const& name, auto& target, std::uint64_t least, std::uint64_t most,
-                            std::string const& help) {
-        return app
-            .add_option_function<std::string>(
-                name,
-                [&target, name, least, most](std::string const& text) {
-                    target = whole_number(name, text, least, most);
-                },
-                help)
-            ->type_name("N")
-            ->default_str(fmt::to_string(target));
-    };
-
-    add_path(app, "--lengths", result.lengths,
-             "CSV of token lengths: the header names the columns, one row per sample (default: made-up rows)");
-    number("--seed", result.seed, 0, no_limit, "Seed of the made-up rows of text, image and audio");
-    number("--ranks", result.ranks, 1, most_ranks, "How many ranks share the work");
-    auto const* const nodes = number("--ranks-per-node", result.ranks_per_node, 1, no_limit,
-                                     "Ranks that share fast links; left out, the largest divisor of the ranks up to 8");
-    number("--samples-per-rank", result.samples_per_rank, 1, no_limit, "Rows that each rank draws per step");
-    number("--steps", result.steps, 1, no_limit, "Training steps; rows repeat from the first when they run out");
-    app.add_option_function<std::string>(
-           "--method",
-           [&](std::string const& text) {
-               auto const found = std::ranges::find(method_names, text);
-               if (found == method_names.end()) {
-                   refuse("--method", fmt::format("one of: {}", fmt::join(method_names, ", ")), in_quotes(text));
-               }
-               result.method = static_cast<method>(found - method_names.begin());
-           },
-           "How to balance: stay moves as little as possible, relabel and scratch plan without regard to where samples "
-           "are, and relabel then chooses the ranks of the batches")
-        ->type_name("NAME")
-        ->default_str(std::string{name_of(result.method)});
-    app.add_flag("--compare", result.compare, "Balance by every method and show the results side by side");
-    app.add_option_function<std::string>(
-           "--phases", [&](std::string const& text) { result.phases = words_of(text); },
-           "Only these phases, separated by commas: llm,image (default: all)")
-        ->type_name("NAMES");
-    app.add_option_function<std::string>(
-           "--backend",
-           [&](std::string const& text) {
-               if (std::ranges::find(backends(), text) == backends().end()) {
-                   auto const expected = fmt::format("one of: {}", fmt::join(backends(), ", "));
-                   refuse("--backend", text == "mpi" ? expected + " (this build has no MPI)" : expected,
-                          in_quotes(text));
-               }
-               result.backend = text;
-           },
-           fmt::format("What moves the bytes: {}", fmt::join(backends(), ", ")))
-        ->type_name("NAME")
-        ->default_str(result.backend);
-    app.add_option_function<std::string>(
-           "--payload-scale", [&](std::string const& text) { set_scale(text, result.scale); },
-           "How much of a token's bytes really travels: a part such as 1/256, rounded up, or 1 for all")
-        ->type_name("A/B")
-        ->default_str(fmt::format("{}/{}", result.scale.numerator, result.scale.denominator));
-    app.add_option_function<std::string>(
-           "--bytes-per-token",
-           [&](std::string const& text) {
-               result.scale.fixed = whole_number("--bytes-per-token", text, 1, most_bytes_per_token);
-           },
-           "Let as many bytes travel with every token instead")
-        ->type_name("N");
-    app.add_option_function<std::string>(
-           "--overlap",
-           [&](std::string const& text) {
-               if (text != "on" && text != "off") {
-                   refuse("--overlap", "one of: on, off", in_quotes(text));
-               }
-               result.overlap = text == "on";
-           },
-           "Run the steps through a dispatcher as well and show what each rank waited: on prepares a step while the "
-           "one "
-           "before computes, which is a sleep of 20 ms, off does not")
-        ->type_name("NAME");
+    auto const* const nodes = add_samples_and_ranks(app, result);
+    add_methods(app, result);
+    add_movement(app, result);
     add_path(app, "--json", json, "Write the result as JSON");
     add_path(app, "--plot", plot, "Write the loads per rank, before and after, as SVG");
 

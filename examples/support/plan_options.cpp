@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan_options.hpp"
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <filesystem>
 #include <utility>
 
@@ -27,21 +27,12 @@ cluster_options parse_cluster_options(int count, char const* const* arguments) {
 
     auto app = CLI::App{
         "Plans how a multimodal model is laid over a cluster: the parallelism, the replicas and the GPUs of each of "
-        "its "
-        "submodules. Compares the plan with all submodules on every GPU."};
+        "its submodules. Compares the plan with all submodules on every GPU."};
     app.name("plan_cluster");
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     add_path(app, "FILE", file, "What to plan, as JSON; --preset with --write-input gives one to begin with");
-    app.add_option_function<std::string>(
-           "--preset",
-           [&](std::string const& text) {
-               if (std::find(names.begin(), names.end(), text) == names.end()) {
-                   refuse("--preset", fmt::format("one of: {}", fmt::join(names, ", ")), in_quotes(text));
-               }
-               result.name = text;
-           },
-           fmt::format("Instead of FILE: {}", fmt::join(names, ", ")))
-        ->type_name("NAME");
+    add_choice(app, "--preset", names, fmt::format("Instead of FILE: {}", fmt::join(names, ", ")),
+               [&](std::size_t which) { result.name = names[which]; });
     add_path(app, "--json", json, "Write the plan as JSON");
     add_path(app, "--plot", plot, "Write times and placement as SVG");
     add_path(app, "--write-input", input, "Write what is planned as JSON, to be edited and read again");

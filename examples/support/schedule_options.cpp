@@ -164,102 +164,109 @@ pipeline_times times_of(asked const& from, evenkeel::schedule const& drawn, std:
     return times;
 }
 
+/// Adds an option that takes a list, one value or one per pipeline.
+template <class Value, class Read>
+void add_list(CLI::App& app, listed<Value>& list, std::string const& help, std::string const& type, Read read) {
+    auto const take = [&list, read](std::string const& text) {
+        list.values.clear();
+        for (auto const& cell : cells_of(text)) {
+            list.values.push_back(read(cell));
+        }
+    };
+    app.add_option_function<std::string>(list.option, take, help)
+        ->type_name(type)
+        ->default_str(list.values.empty() ? "" : fmt::to_string(list.values[0]));
+}
+
+void add_lists(CLI::App& app, asked& to) {
+    auto const number = [&](listed<std::uint64_t>& list, std::uint64_t least, std::uint64_t most,
+                            std::string const& help) {
+        add_list(app, list, help, "N", [&list, least, most](std::string const& cell) {
+            return whole_number(list.option, cell, least, most);
+        });
+    };
+    auto const time = [&](listed<double>& list, std::string const& help) {
+        add_list(app, list, help, "TIME", [&list](std::string const& cell) { return time_of(list.option, cell); });
+    };
+    number(to.stages, 1, most_stages, "Stages of the pipeline, each on a device of its own");
+    number(to.micro_batches, 0, most_micro_batches, "Micro-batches between two updates of the weights");
+    number(to.group, 1, most_micro_batches, "Micro-batches per batch-sync (gpipe_sync, distmm_pipe)");
+    number(to.flush, 1, most_micro_batches,
+           "Micro-batches between two flushes of gpipe_sync; left out, the groups that give every stage work");
+    number(to.chunks, 1, most_stages, "Parts into which interleaved cuts each stage");
+    time(to.forward, "A stage's forward of one micro-batch");
+    time(to.backward, "A stage's backward of one micro-batch");
+    time(to.weight_gradient, "What zero_bubble_h1 can put off of --backward; left out, half of it");
+    time(to.sync, "A batch-sync (gpipe_sync, distmm_pipe)");
+    time(to.latency, "From one stage to the next");
+}
+
+struct asked_files {
+    std::optional<std::filesystem::path> json = {};
+    std::optional<std::filesystem::path> plot = {};
+    std::optional<std::filesystem::path> trace = {};
+    std::optional<std::filesystem::path> csv = {};
+
+    void open(schedule_options& to) const {
+        auto files = open_outputs(std::array{output_path{"--json", json}, output_path{"--plot", plot},
+                                             output_path{"--trace", trace}, output_path{"--csv", csv}});
+        to.json = std::move(files[0]);
+        to.plot = std::move(files[1]);
+        to.trace = std::move(files[2]);
+        to.csv = std::move(files[3]);
+    }
+};
+
+/// The pipelines that are asked for, and their times.
+void draw_all(asked const& from, asked_files const& paths, schedule_options& to) {
+    auto const pipelines = count_pipelines(from);
+    if (pipelines > 1 && !syncs(to.schedule)) {
+        refuse("--schedule", "gpipe_sync or distmm_pipe for several pipelines", to.schedule);
+    }
+    if (pipelines > 1 && paths.csv) {
+        refuse("--csv", "a single pipeline, which is what PyTorch knows", fmt::to_string(pipelines));
+    }
+    for (auto pipeline = std::size_t{0}; pipeline < pipelines; ++pipeline) {
+        to.pipelines.push_back(draw(to.schedule, from, pipeline));
+        to.times.push_back(times_of(from, to.pipelines.back(), pipeline));
+        if (to.pipelines.back().syncs() != to.pipelines.front().syncs()) {
+            refuse("--group", fmt::format("as many groups in every pipeline, {}", to.pipelines.front().syncs()),
+                   fmt::to_string(to.pipelines.back().syncs()));
+        }
+    }
+    to.stages_per_device = to.pipelines[0].stages / to.pipelines[0].devices();
+}
+
 }  // namespace
 
 schedule_options parse_schedule_options(int count, char const* const* arguments,
                                         std::function<void(CLI::App&)> const& add_more) {
     auto result = schedule_options{};
     auto from = asked{};
-    auto json = std::optional<std::filesystem::path>{};
-    auto plot = std::optional<std::filesystem::path>{};
-    auto trace = std::optional<std::filesystem::path>{};
-    auto csv = std::optional<std::filesystem::path>{};
+    auto paths = asked_files{};
 
     auto app = CLI::App{
         "Draws a pipeline schedule, simulates it and says how long it takes and what it keeps in memory. Several "
         "pipelines that meet at their batch-syncs are given as lists, --stages 2,4 say."};
     app.name("draw_schedule");
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-
-    auto const add = [&](auto& list, std::string const& help, std::string const& type, std::string const& standard,
-                         auto const& read) {
-        app.add_option_function<std::string>(
-               list.option,
-               [&list, read](std::string const& text) {
-                   list.values.clear();
-                   for (auto const& cell : cells_of(text)) {
-                       list.values.push_back(read(cell));
-                   }
-               },
-               help)
-            ->type_name(type)
-            ->default_str(standard);
-    };
-    auto const number = [&](listed<std::uint64_t>& list, std::uint64_t least, std::uint64_t most,
-                            std::string const& help) {
-        add(list, help, "N", list.values.empty() ? "" : fmt::to_string(list.values[0]),
-            [&list, least, most](std::string const& cell) { return whole_number(list.option, cell, least, most); });
-    };
-    auto const time = [&](listed<double>& list, std::string const& help) {
-        add(list, help, "TIME", list.values.empty() ? "" : fmt::to_string(list.values[0]),
-            [&list](std::string const& cell) { return time_of(list.option, cell); });
-    };
-
-    app.add_option_function<std::string>(
-           "--schedule",
-           [&](std::string const& text) {
-               if (std::find(names.begin(), names.end(), text) == names.end()) {
-                   refuse("--schedule", fmt::format("one of: {}", fmt::join(names, ", ")), in_quotes(text));
-               }
-               result.schedule = text;
-           },
-           fmt::format("{}", fmt::join(names, ", ")))
-        ->type_name("NAME")
-        ->default_str(result.schedule);
-    number(from.stages, 1, most_stages, "Stages of the pipeline, each on a device of its own");
-    number(from.micro_batches, 0, most_micro_batches, "Micro-batches between two updates of the weights");
-    number(from.group, 1, most_micro_batches, "Micro-batches per batch-sync (gpipe_sync, distmm_pipe)");
-    number(from.flush, 1, most_micro_batches,
-           "Micro-batches between two flushes of gpipe_sync; left out, the groups that give every stage work");
-    number(from.chunks, 1, most_stages, "Parts into which interleaved cuts each stage");
-    time(from.forward, "A stage's forward of one micro-batch");
-    time(from.backward, "A stage's backward of one micro-batch");
-    time(from.weight_gradient, "What zero_bubble_h1 can put off of --backward; left out, half of it");
-    time(from.sync, "A batch-sync (gpipe_sync, distmm_pipe)");
-    time(from.latency, "From one stage to the next");
-    add_path(app, "--json", json, "Write the timeline as JSON");
-    add_path(app, "--plot", plot, "Write the timeline as SVG");
-    add_path(app, "--trace", trace, "Write the timeline for chrome://tracing and ui.perfetto.dev; a unit is 1 ms");
-    add_path(app, "--csv", csv, "Write the schedule as PyTorch's pipelining reads it; batch-syncs are cells as 3S0");
-
+    add_choice(app, "--schedule", names, fmt::format("{}", fmt::join(names, ", ")), [&](std::size_t which) {
+        result.schedule = names[which];
+    })->default_str(result.schedule);
+    add_lists(app, from);
+    add_path(app, "--json", paths.json, "Write the timeline as JSON");
+    add_path(app, "--plot", paths.plot, "Write the timeline as SVG");
+    add_path(app, "--trace", paths.trace,
+             "Write the timeline for chrome://tracing and ui.perfetto.dev; a unit is 1 ms");
+    add_path(app, "--csv", paths.csv,
+             "Write the schedule as PyTorch's pipelining reads it; batch-syncs are cells as 3S0");
     if (add_more) {
         add_more(app);
     }
     parse(app, count, arguments);
-    auto const pipelines = count_pipelines(from);
-    if (pipelines > 1 && !syncs(result.schedule)) {
-        refuse("--schedule", "gpipe_sync or distmm_pipe for several pipelines", result.schedule);
-    }
-    if (pipelines > 1 && csv) {
-        refuse("--csv", "a single pipeline, which is what PyTorch knows", fmt::to_string(pipelines));
-    }
-    for (auto pipeline = std::size_t{0}; pipeline < pipelines; ++pipeline) {
-        result.pipelines.push_back(draw(result.schedule, from, pipeline));
-        result.times.push_back(times_of(from, result.pipelines.back(), pipeline));
-        if (result.pipelines.back().syncs() != result.pipelines.front().syncs()) {
-            refuse("--group", fmt::format("as many groups in every pipeline, {}", result.pipelines.front().syncs()),
-                   fmt::to_string(result.pipelines.back().syncs()));
-        }
-    }
-    result.stages_per_device = result.pipelines[0].stages / result.pipelines[0].devices();
 
-    auto const outputs = std::array{output_path{"--json", json}, output_path{"--plot", plot},
-                                    output_path{"--trace", trace}, output_path{"--csv", csv}};
-    auto files = open_outputs(outputs);
-    result.json = std::move(files[0]);
-    result.plot = std::move(files[1]);
-    result.trace = std::move(files[2]);
-    result.csv = std::move(files[3]);
+    draw_all(from, paths, result);
+    paths.open(result);
     return result;
 }
 
