@@ -263,6 +263,7 @@ TEST(in_phase, names_the_phase_of_padded_loads_that_no_plan_makes_fit) {
 TEST(in_phase, names_the_phase_of_bytes_that_are_too_many_to_relabel) {
     EXPECT_THAT(with([](two_ranks& drawn) {
                     drawn.phases[0].method = phase_method::relabel;
+                    drawn.phases[0].cost = attention_cost{1, 1};  // of tokens, weights would stand for bytes
                     drawn.phases[0].bytes_in = half / 16;
                     drawn.phases[0].bytes_out = 0;
                 }),

@@ -65,7 +65,7 @@ class traffic_counter {
 
     /// What goes from where it was drawn to where a phase has it.
     void count_from_home(step_problem const& problem, std::size_t number, group_view const& view,
-                         std::span<std::uint32_t const> rank_of, std::span<std::uint64_t const> bytes,
+                         std::span<std::uint32_t const> rank_of, bytes_by_token bytes,
                          moved_bytes& one_way) {
         problem.for_each_drawn(number, [&](world_rank home, std::size_t first, std::size_t last) {
             node_id const node = cluster_->node_of(home);

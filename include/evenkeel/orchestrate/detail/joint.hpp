@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
@@ -128,8 +129,8 @@ class joint_choice {
             auto const bytes = std::span{task_.some_bytes};
             auto const classes = std::span{task_.some_classes};
             auto const owners = std::span{amounts.owners};
-            auto const raw = std::span{amounts.bytes};
-            auto const outputs = std::span{amounts.output_bytes};
+            auto const raw = amounts.bytes;
+            auto const outputs = amounts.output_bytes;
             for (std::size_t at = 0; at < count; ++at) {
                 std::size_t const unit = whole ? at : task_.item(at);
                 std::size_t const owner = to_index(owners[unit]);
@@ -146,7 +147,14 @@ class joint_choice {
                 task_.starts.push_back(static_cast<std::uint32_t>(at));
             }
         }
-        take_weights(amounts, first ? &amounts.bytes : nullptr, whole);
+        if (first && !weights_are_bytes(amounts)) {
+            task_.some_bytes.resize(count);
+            for (std::size_t at = 0; at < count; ++at) {
+                task_.some_bytes[at] = amounts.bytes[whole ? at : task_.item(at)];
+            }
+        }
+        take_weights(amounts, whole);
+        task_.bytes = first && weights_are_bytes(amounts) ? task_.weights : std::span{std::as_const(task_.some_bytes)};
         task_.classes = first ? std::span<std::uint8_t const>{} : std::span<std::uint8_t const>{task_.some_classes};
     }
 
@@ -177,32 +185,29 @@ class joint_choice {
         if (!whole) {
             task_.items.assign(samples.begin(), samples.end());
         }
-        take_weights(amounts.phases.back(), &amounts.moving, whole);
+        take_weights(amounts.phases.back(), whole);
+        task_.bytes = whole ? std::span<std::uint64_t const>{amounts.moving} : pick(amounts.moving, task_.some_bytes);
         task_.classes = task_.some_classes;
     }
 
-    /// @param bytes  Of all items of the phase; nothing if `some_bytes` has those of the task already.
-    void take_weights(phase_amounts const& amounts, std::vector<std::uint64_t> const* bytes, bool whole) {
-        if (whole) {
-            task_.weights = amounts.weights;
-            task_.padded = amounts.padded;
-            task_.bytes = bytes != nullptr ? *bytes : task_.some_bytes;
-            return;
+    /// Whether an encoder's bytes are the same multiple of all weights: these then stand for bytes, and none are written.
+    [[nodiscard]] static bool weights_are_bytes(phase_amounts const& amounts) noexcept {
+        return amounts.bytes.per_token > 0 && amounts.weights.data() == amounts.bytes.tokens.data();
+    }
+
+    void take_weights(phase_amounts const& amounts, bool whole) {
+        task_.weights = whole ? amounts.weights : pick(amounts.weights, task_.some_weights);
+        task_.padded = whole ? amounts.padded : pick(amounts.padded, task_.some_padded);
+    }
+
+    /// Those of the items of the task.
+    [[nodiscard]] std::span<std::uint64_t const> pick(std::span<std::uint64_t const> all,
+                                                      std::vector<std::uint64_t>& some) const {
+        some.resize(all.empty() ? 0 : task_.items.size());
+        for (std::size_t at = 0; at < some.size(); ++at) {
+            some[at] = all[to_index(task_.items[at])];
         }
-        auto const pick = [&](std::span<std::uint64_t const> all, std::vector<std::uint64_t>& some) {
-            some.resize(all.empty() ? 0 : task_.items.size());
-            for (std::size_t at = 0; at < some.size(); ++at) {
-                some[at] = all[to_index(task_.items[at])];
-            }
-        };
-        pick(amounts.weights, task_.some_weights);
-        pick(amounts.padded, task_.some_padded);
-        if (bytes != nullptr) {
-            pick(*bytes, task_.some_bytes);
-        }
-        task_.weights = task_.some_weights;
-        task_.padded = task_.some_padded;
-        task_.bytes = task_.some_bytes;
+        return some;
     }
 
     void plan(step_problem const& problem, orchestrate_options const& options, std::size_t number,

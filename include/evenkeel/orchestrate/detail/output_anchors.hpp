@@ -51,7 +51,7 @@ class output_anchors {
     void follow(step_problem const& problem, group_view const& view, std::span<item_id const> samples,
                 std::size_t encoder, std::span<std::uint32_t const> rank_of) {
         auto const& offsets = problem.samples.inputs[encoder].units.offsets;
-        auto const& bytes = problem.amounts.phases[encoder].output_bytes;
+        auto const bytes = problem.amounts.phases[encoder].output_bytes;
         auto const offer = [&](item_id sample, std::uint32_t rank, std::uint64_t together) {
             auto& held = held_[to_index(sample)];
             auto& anchor = anchors_[to_index(sample)];
