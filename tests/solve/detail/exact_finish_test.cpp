@@ -62,6 +62,18 @@ TEST(exact_finish, leaves_a_rank_alone_that_is_above_the_target) {
     EXPECT_THAT(rank_of, ElementsAre(0, 1, 1, 1, 1));
 }
 
+TEST(exact_finish, takes_back_the_lightest_alone) {
+    weights const falling{9, 8, 7, 7, 6, 5, 4, 3, 2, 2, 1, 1, 1};
+    auto const [rank_of, loads] = finish(falling, 2, 28);
+    longest_first start;
+    std::vector<std::uint32_t> before(falling.size());
+    start(falling, 56, 2, before);
+
+    ASSERT_EQ(exact_finish::first_taken_back(falling.size(), 2), 5u);
+    EXPECT_TRUE(std::equal(before.begin(), before.begin() + 5, rank_of.begin()));
+    EXPECT_THAT(loads, ElementsAre(28, 28));
+}
+
 TEST(exact_finish, takes_fewer_items_than_it_may) { EXPECT_THAT(finish({3}, 4, 1).loads, ElementsAre(3, 0, 0, 0)); }
 
 class exact_finish_law : public testing::TestWithParam<std::uint64_t> {};

@@ -29,16 +29,20 @@ class exact_finish {
         order_.reserve(ranks);
     }
 
+    /// The first of the items that are taken back: three or four per rank.
+    [[nodiscard]] static std::size_t first_taken_back(std::size_t items, std::size_t ranks) noexcept {
+        // Among many items the lightest are finer.
+        return items - std::min(items, (items < 16 * ranks ? 4 : 3) * ranks);
+    }
+
     /// @param weights  In falling order.
     /// @param total    Their sum, at most ranks * target.
     /// @param loads    Of the ranks; kept up to date.
-    /// @param rank_of  The rank of each item.
+    /// @param rank_of  The rank of each item; from `first_taken_back` on, changed.
     void operator()(std::span<std::uint64_t const> weights, std::uint64_t total, std::uint64_t target,
                     std::span<std::uint64_t> loads, std::span<std::uint32_t> rank_of, step_budget& steps) {
         std::size_t const ranks = loads.size();
-        // Among many items the lightest are finer.
-        std::size_t const per_rank = weights.size() < 16 * ranks ? 4 : 3;
-        auto const first = static_cast<std::uint32_t>(weights.size() - std::min(weights.size(), per_rank * ranks));
+        auto const first = static_cast<std::uint32_t>(first_taken_back(weights.size(), ranks));
         for (std::size_t item = first; item < weights.size(); ++item) {
             loads[rank_of[item]] -= weights[item];
         }

@@ -61,7 +61,8 @@ class quick_starts {
             start_.resize(items.size());
             loads_.resize(ranks);
             few_.place(loads_, start_);
-            if (even_out(items, goal + above, loads, even, rank_of, best, steps)) {
+            if (even_out(items, goal + above, loads, even, start_, best, steps)) {
+                std::ranges::copy(start_, rank_of.begin());
                 return true;
             }
         }
@@ -75,20 +76,25 @@ class quick_starts {
     /// @return         Whether it does.
     bool finish(sorted_items const& items, std::span<std::uint64_t const> given, std::uint64_t target, placement& loads,
                 repair& even, std::span<std::uint32_t> rank_of, standing& best, step_budget& steps) {
-        start_.assign(rank_of.begin(), rank_of.end());
+        auto const lightest = rank_of.subspan(exact_finish::first_taken_back(items.size(), given.size()));
+        start_.assign(lightest.begin(), lightest.end());
         loads_.assign(given.begin(), given.end());
-        finish_(items.weights, items.total, target, loads_, start_, steps);
-        return even_out(items, target, loads, even, rank_of, best, steps);
+        finish_(items.weights, items.total, target, loads_, rank_of, steps);
+        bool const reached = even_out(items, target, loads, even, rank_of, best, steps);
+        if (!reached) {
+            std::ranges::copy(start_, lightest.begin());
+        }
+        return reached;
     }
 
   private:
-    /// Repairs those ranks of the start that are uneven; whether that reaches the target.
+    /// Repairs those ranks of a start that are uneven; whether that reaches the target. If not, the start stays.
     bool even_out(sorted_items const& items, std::uint64_t target, placement& loads, repair& even,
-                  std::span<std::uint32_t> rank_of, standing& best, step_budget& steps) {
-        std::uint64_t const waste = target - mean_load(items, loads_.size());
-        uneven_.gather(items.weights, start_, loads_, target, waste);
-        std::uint64_t busiest = uneven_.busiest_even();
-        if (uneven_.ranks() > 0) {
+                  std::span<std::uint32_t> start, standing& best, step_budget& steps) {
+        std::uint64_t busiest = *std::ranges::max_element(loads_);
+        if (busiest > target) {
+            std::uint64_t const waste = target - mean_load(items, loads_.size());
+            uneven_.gather(items.weights, start, loads_, target, waste);
             loads.reset(uneven_.weights(), uneven_.rank_of(), uneven_.ranks());
             step_budget part = steps.part(steps.left() / 8);
             bool const reached = even(loads, target, waste / 4, 0, part);
@@ -97,10 +103,9 @@ class quick_starts {
                 return false;
             }
             loads.store(uneven_.rank_of());
-            uneven_.scatter(start_);
-            busiest = std::max(busiest, loads.busiest_load());
+            uneven_.scatter(start);
+            busiest = std::max(uneven_.busiest_even(), loads.busiest_load());
         }
-        std::ranges::copy(start_, rank_of.begin());
         best.busiest = busiest;
         return true;
     }
