@@ -115,9 +115,9 @@ TEST_P(sort_items_law, what_is_spread_arrives_where_the_items_stand) {
         numbers[place] = 7 * place;
         expected[items.positions[place]] = 7 * place;
     }
+    std::vector<std::uint32_t> spread_out(batch.size(), 99);
     sorted_items places;
     sort_places("test", batch, places);
-    std::vector<std::uint32_t> spread_out(batch.size(), 99);
     write_to_batch(places, numbers, spread_out);
     EXPECT_EQ(places.weights, items.weights);
     EXPECT_EQ(spread_out, expected);

@@ -31,6 +31,25 @@ TEST(write_plan, forgets_the_plan_before) {
     EXPECT_THAT(plan.offsets, ElementsAre(0, 1));
 }
 
+// In caches near and far.
+TEST(write_sorted_plan, lists_the_same_for_who_knows_the_rank_of_each_place) {
+    for (std::size_t const size : {0U, 1U, 1000U, 300'000U}) {
+        std::vector<std::uint32_t> places(size);
+        std::vector<std::uint32_t> rank_of(size);
+        std::vector<std::uint32_t> rank_of_item(size);
+        for (std::uint32_t item = 0; item < size; ++item) {
+            places[item] = static_cast<std::uint32_t>((item * std::size_t{7919} + 3) % size);
+            rank_of_item[item] = item * item % 17;
+            rank_of[places[item]] = rank_of_item[item];
+        }
+        plan plan;
+        write_sorted_plan(places, rank_of, 19, plan);
+        evenkeel::plan expected;
+        write_plan(rank_of_item, 19, expected);
+        EXPECT_EQ(plan, expected) << size << " items";
+    }
+}
+
 TEST(write_plan_of_runs, lists_the_same_for_who_has_counted) {
     std::vector<std::uint32_t> const rank_of_item{2, 2, 0, 2, 3, 3, 0};
     evenkeel::plan counted_here;

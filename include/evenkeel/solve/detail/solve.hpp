@@ -49,7 +49,23 @@ inline void deal_in_turn(std::span<std::uint32_t> rank_of_item, std::size_t rank
     }
 }
 
-/// `balance` for the weights in `buffers.weights`; the result is in `buffers.result`.
+/// Writes the plan for the sorted items, whose ranks are in `buffers.rank_of`, and for what weighs nothing.
+inline void write_whole_plan(buffers& buffers, std::size_t batch, std::size_t ranks) {
+    auto const& items = buffers.items;
+    auto& plan = buffers.result.plan;
+    if (items.size() == batch && !items.places.empty()) {
+        write_sorted_plan(items.places, buffers.rank_of, ranks, plan);
+        return;
+    }
+    buffers.rank_of_item.resize(batch);
+    if (items.size() < batch) {
+        deal_in_turn(buffers.rank_of_item, ranks);
+    }
+    write_to_batch(items, buffers.rank_of, buffers.rank_of_item);
+    write_plan(buffers.rank_of_item, ranks, plan);
+}
+
+/// `balance` for the weights in `buffers.weights`, which are used up; the result is in `buffers.result`.
 inline void solve(buffers& buffers, rank_count ranks, balance_options const& options) {
     auto& items = buffers.items;
     std::size_t const size = buffers.weights.size();
@@ -69,13 +85,7 @@ inline void solve(buffers& buffers, rank_count ranks, balance_options const& opt
     if (best.busiest > goal && options.effort > 0 && differencing::suits(items.size(), ranks.value)) {
         buffers.differing.improve(items.weights, ranks.value, buffers.rank_of, best.busiest);
     }
-
-    buffers.rank_of_item.resize(size);
-    if (items.size() < size) {
-        deal_in_turn(buffers.rank_of_item, ranks.value);
-    }
-    write_to_batch(items, buffers.rank_of, buffers.rank_of_item);
-    write_plan(buffers.rank_of_item, ranks.value, buffers.result.plan);
+    write_whole_plan(buffers, size, ranks.value);
     buffers.result.quality = {.max_load = best.busiest * items.unit,
                               .total_load = items.total * items.unit,
                               .lower_bound = best.bound * items.unit,

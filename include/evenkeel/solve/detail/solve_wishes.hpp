@@ -83,10 +83,20 @@ class wish_solver {
     }
 
   private:
+    /// Makes the plan without wishes, and leaves where each item is in `rank_of_item` as well.
     void solve_plain() {
         balance_options plain = *options_;
         plain.wishes = {};
+        own_->weights = buffers_->weights;
         solve(*buffers_, ranks_, plain);
+        own_->weights.swap(buffers_->weights);
+        auto const& made = buffers_->result.plan;
+        buffers_->rank_of_item.resize(made.items.size());
+        for (std::size_t rank = 0; rank < ranks_.value; ++rank) {
+            for (auto const item : made[to_id<rank_id>(rank)]) {
+                buffers_->rank_of_item[to_index(item)] = static_cast<std::uint32_t>(rank);
+            }
+        }
     }
 
     /// Whether equal counts are probably out of reach without trying: where little weighs nothing, ranks with many

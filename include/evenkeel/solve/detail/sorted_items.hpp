@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <evenkeel/solve/detail/weight_sorting.hpp>
 
@@ -42,18 +43,20 @@ struct weight_summary {
 
 /// Sorts a batch in the way that suits it; all but where its items come from.
 ///
-/// @param tell  As above, if items were counted; an index is that in `spare_positions` if something weighs nothing.
-/// @return      Whether items were counted; if not, `positions` is filled in.
+/// @param batch  May be the memory of `items.weights`.
+/// @param tell   As above, if items were counted; an index is that in `spare_positions` if something weighs nothing.
+/// @return       Whether items were counted; if not, `positions` is filled in.
 template <class Tell>
 bool sort_weights(std::string_view function, std::span<std::uint64_t const> batch, sorted_items& items, Tell tell) {
     auto const [total, largest, present] = summarize(function, batch);
-    items.weights.resize(present);
-    items.positions.resize(present);
     bool const counted = largest <= items.largest_counted(present);
     bool const all = present == batch.size();
     if (!counted || !all) {
         leave_out_zeros(batch, present, items);
     }
+    // Of all of a batch whose memory it is, nothing changes.
+    items.weights.resize(present);
+    items.positions.resize(present);
     std::uint64_t const unit = counted ? sort_by_counting(all ? batch : items.spare_weights, largest, items, tell)
                                        : sort_by_digits(largest, batch.size(), items);
     items.unit = std::max<std::uint64_t>(unit, 1);
@@ -79,12 +82,15 @@ inline void sort_items(std::string_view function, std::span<std::uint64_t const>
     static_cast<void>(sort_weights(function, batch, items, tell));
 }
 
-/// The same for `write_to_batch`, which is quicker: `places` instead of `positions`, if items were counted, for that is
-/// written in the order of the batch.
-inline void sort_places(std::string_view function, std::span<std::uint64_t const> batch, sorted_items& items) {
+/// The same where it suffices to know the `places` of items, which is quicker and takes less memory: they are written
+/// in the order of the batch. There are none, but `positions`, if items were not counted.
+///
+/// @param batch  Its memory becomes that of the sorted weights; what is in it after that has no meaning.
+inline void sort_places(std::string_view function, std::vector<std::uint64_t>& batch, sorted_items& items) {
     items.places.resize(batch.size());
+    items.weights.swap(batch);
     auto const tell = [&](std::size_t index, std::uint32_t place) { items.places[index] = place; };
-    if (!sort_weights(function, batch, items, tell)) {
+    if (!sort_weights(function, items.weights, items, tell)) {
         items.places.clear();
     }
 }

@@ -34,12 +34,12 @@ struct sorted_items {
     }
 
     void reserve(std::size_t batch) {
-        weights.reserve(batch + 1);
+        weights.reserve(batch);
         starts.reserve(largest_counted(batch) + 1);
         places.reserve(batch);
-        positions.reserve(batch + 1);
-        spare_weights.reserve(batch + 1);
-        spare_positions.reserve(batch + 1);
+        positions.reserve(batch);
+        spare_weights.reserve(batch);
+        spare_positions.reserve(batch);
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return weights.size(); }
@@ -47,23 +47,22 @@ struct sorted_items {
 
 /// Leaves what weighs something in the spare memory, in the order of the batch.
 inline void leave_out_zeros(std::span<std::uint64_t const> batch, std::size_t present, sorted_items& items) {
-    // One more, for what is overwritten by the next one: a branch would be mispredicted.
-    items.spare_weights.resize(present + 1);
-    items.spare_positions.resize(present + 1);
+    items.spare_weights.resize(present);
+    items.spare_positions.resize(present);
     std::size_t place = 0;
-    for (std::size_t position = 0; position < batch.size(); ++position) {
+    for (std::size_t position = 0; place < present; ++position) {
+        // What weighs nothing is overwritten by the next one: a branch would be mispredicted.
         items.spare_weights[place] = batch[position];
         items.spare_positions[place] = static_cast<std::uint32_t>(position);
         place += batch[position] != 0 ? 1U : 0U;
     }
-    items.spare_weights.resize(present);
-    items.spare_positions.resize(present);
 }
 
 /// Sorts by counting how often each weight occurs: for weights that are not much larger than there are items.
 ///
-/// @param tell  Is told for each index of `weights` where among the sorted ones its item goes.
-/// @return      The greatest common divisor, which the weights are not divided by yet.
+/// @param weights  Of those items that weigh something, as many as `items` has; may be the memory of its weights.
+/// @param tell     Is told for each index of `weights` where among the sorted ones its item goes.
+/// @return         The greatest common divisor, which the weights are not divided by yet.
 template <class Tell>
 std::uint64_t sort_by_counting(std::span<std::uint64_t const> weights, std::uint64_t largest, sorted_items& items,
                                Tell tell) {
@@ -72,11 +71,19 @@ std::uint64_t sort_by_counting(std::span<std::uint64_t const> weights, std::uint
     for (auto const weight : weights) {
         ++starts[weight];
     }
-    std::uint64_t unit = 0;
     std::uint32_t before = 0;
+    for (std::size_t weight = starts.size(); weight-- > 0;) {
+        before += std::exchange(starts[weight], before);
+    }
+    for (std::size_t index = 0; index < weights.size(); ++index) {
+        tell(index, starts[weights[index]]++);
+    }
+    // Each start is by now the end of the items of its weight, which is all there is to know of them.
+    std::uint64_t unit = 0;
+    before = 0;
     std::uint64_t weight = largest;
     for (; weight > 0 && unit != 1; --weight) {
-        std::uint32_t const count = std::exchange(starts[weight], before);
+        std::uint32_t const count = starts[weight] - before;
         if (count > 0) {
             std::fill_n(items.weights.begin() + before, count, weight);
             unit = std::gcd(unit, weight);
@@ -84,16 +91,13 @@ std::uint64_t sort_by_counting(std::span<std::uint64_t const> weights, std::uint
         }
     }
     for (; before < items.size(); --weight) {
-        std::uint32_t const count = std::exchange(starts[weight], before);
+        std::uint32_t const count = starts[weight] - before;
         // Whether some item has a weight no processor foresees; if none has, the next weight is written over this one.
         items.weights[before] = weight;
         for (std::uint32_t more = 1; more < count; ++more) {
             items.weights[before + more] = weight;
         }
         before += count;
-    }
-    for (std::size_t index = 0; index < weights.size(); ++index) {
-        tell(index, starts[weights[index]]++);
     }
     return unit;
 }

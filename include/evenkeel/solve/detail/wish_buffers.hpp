@@ -16,6 +16,7 @@ namespace evenkeel::detail {
 /// What planning with wishes remembers from call to call: memory alone, no state.
 struct wish_buffers {
     void reserve(std::size_t items, std::size_t ranks) {
+        weights.reserve(items);
         input.reserve(items, ranks);
         bounds.reserve(items);
         start.reserve(ranks);
@@ -28,6 +29,7 @@ struct wish_buffers {
         idle_counts.reserve(ranks);
     }
 
+    std::vector<std::uint64_t> weights;  ///< what a plan without wishes uses up
     wish_input input;
     wish_bounds bounds;
     roomiest_first start;
