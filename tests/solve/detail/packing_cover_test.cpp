@@ -57,6 +57,13 @@ TEST(packing_cover, sees_what_does_not_fit_although_the_sum_does) {
     EXPECT_EQ(cover(of_weights({9, 1}), 2, 8), 9u) << "what fits nowhere leaves";
 }
 
+TEST(packing_cover, counts_half_of_what_fits_for_an_item_of_half_the_capacity) {
+    // Of 3, three fit into 10, and one beside a 5: five of them and the 5 do not fit into 2 * 10, their sum.
+    EXPECT_GT(cover(of_weights({5, 3, 3, 3, 3, 3}), 2, 10), 0u);
+    EXPECT_EQ(cheapest(of_weights({5, 3, 3, 3, 3, 3}), 2, 10), 3u);
+    EXPECT_EQ(cover(of_weights({5, 5, 3, 3, 3}), 2, 10), 0u);
+}
+
 TEST(packing_cover, takes_the_cheapest) { EXPECT_EQ(cover({{5, 70, 0}, {5, 3, 1}, {5, 40, 2}}, 2, 8), 3u); }
 
 TEST(packing_cover, of_nothing_is_nothing) {
