@@ -41,6 +41,8 @@ struct group {
 };
 
 /// Every world rank an instance of its own: plain data parallelism.
+///
+///     evenkeel::flat_group({64})[evenkeel::rank_id{3}];   // world rank 3
 [[nodiscard]] inline group flat_group(world_size ranks) {
     group result;
     result.members.reserve(ranks.value);

@@ -134,6 +134,9 @@ struct colocated_times {
 /// parallelism (as Megatron-LM trains such models), by the same model of time and memory as the plan that it is
 /// compared with. The baseline is the paper's, the model inferred.
 ///
+///     auto const together = evenkeel::colocate(model, evenkeel::roles_of(model), cluster, 600, 1);
+///     together->seconds;   // of a step in which all 600 samples meet; `plan_cluster` gives it beside its plan
+///
 /// @param per_sync  Samples that meet in one sync.
 /// @param syncs     Per step.
 /// @return          Nothing where no degree fits into memory, or a time is not known for any.

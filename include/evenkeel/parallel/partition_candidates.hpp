@@ -100,6 +100,11 @@ inline void mark_unbeaten(std::vector<partition_candidate>& candidates) {
 /// Every way to cut a submodule that the cluster has room for, with the memory that it needs at least: the
 /// modality-aware partitioner.
 ///
+///     // 1.5e9 parameters take 24 GB with their gradients and optimiser states; a GPU has 16.
+///     auto const ways = evenkeel::partition_candidates(tower, role, cluster);
+///     ways[0].fits;                           // false: on one GPU
+///     evenkeel::paper_partition(ways)->cut;   // {.tp = 2, .pp = 1}
+///
 /// Tensor parallelism stays within a node. `fits` is the paper's condition, `unbeaten` marks the list to choose from
 /// (inferred: the paper chooses one, but its Fig. 2 does not follow its rule); the balancer looks at all that fit.
 /// Ordered by stages, then tensor-parallel degree: the first that fits is `paper_partition`.

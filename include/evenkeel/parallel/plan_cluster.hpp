@@ -33,6 +33,7 @@ enum class partition_rule : std::uint8_t {
     paper,         ///< only what `paper_partition` takes for each submodule
 };
 
+/// How `plan_cluster` looks for a plan; the defaults find the fastest.
 struct plan_options {
     partition_rule rule = partition_rule::all_that_fit;
     placement_options placement = {};

@@ -22,6 +22,7 @@ struct nccl_id {
 /// @throws comm::error  if NCCL cannot give one.
 [[nodiscard]] nccl_id make_nccl_id();
 
+/// What ranks have beside NCCL.
 struct nccl_options {
     /// The same ranks over a backend of the host, MPI say, if there is one; it is split once and may be used and
     /// destroyed as before. Over it ranks talk before bytes move and tell each other of faults, so that every rank
