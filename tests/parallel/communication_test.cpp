@@ -34,6 +34,12 @@ TEST(communication_of, counts_every_pattern_of_a_step) {
     EXPECT_THAT(tells.gradient_bytes, ElementsAre(2 * 1000 / 8, 2 * 1000 / 8));
 }
 
+TEST(communication_of, has_no_gradients_to_add_up_for_a_single_replica) {
+    auto const of = tower();
+    replica_load const load{.replicas = 1, .per_sync = 8, .share = 8, .micro_batch = 2, .group = 4};
+    EXPECT_THAT(communication_of(of, {.tp = 4, .pp = 2}, split_stages(of, 2), load).gradient_bytes, ElementsAre(0, 0));
+}
+
 TEST(communication_of, leaves_out_what_a_time_has_in_it) {
     auto measured = tower();
     measured.time = time_table{{{.micro_batch = 1, .tp = 4, .seconds = 1}}};
@@ -68,6 +74,17 @@ TEST(patterns_of, put_frequency_times_volume_first) {
                                    pattern{pattern_kind::pipeline, 8, 25}));
     tells.boundary_bytes = 4000;
     EXPECT_EQ(patterns_of(tells, {.tp = 2, .pp = 2})[0].kind, pattern_kind::pipeline);
+}
+
+TEST(patterns_of, keep_their_order_where_they_weigh_as_much) {
+    modality_communication const tells{.tensor_bytes = 10,
+                                       .tensor_reduces = {30},
+                                       .boundary_bytes = 300,
+                                       .boundary_messages = 3,
+                                       .gradient_bytes = {300}};
+    EXPECT_THAT(patterns_of(tells, {.tp = 1, .pp = 1}),
+                ElementsAre(pattern{pattern_kind::tensor, 30, 10}, pattern{pattern_kind::pipeline, 3, 100},
+                            pattern{pattern_kind::gradients, 1, 300}));
 }
 
 TEST(least_communication, is_what_cannot_be_avoided) {

@@ -55,6 +55,14 @@ TEST(memory_of, holds_what_the_weight_gradient_needs_until_then) {
     EXPECT_EQ(use[0].changes, (std::vector<memory_change>{{0, 100}, {2, 30}, {3, 0}}));
 }
 
+TEST(memory_of, lets_go_of_a_feature_with_the_input_gradient) {
+    // F1 0-1, I1 1-2, W1 2-3
+    auto const use = use_of(zero_bubble_h1(stage_count{1}, {1}),
+                            {.stages = {{.activation = 100, .weight_gradient = 30}}, .feature = 7});
+
+    EXPECT_EQ(use[0].changes, (std::vector<memory_change>{{0, 107}, {2, 30}, {3, 0}}));
+}
+
 TEST(memory_of, holds_features_on_the_last_stage_only) {
     auto const use = use_of(distmm_pipe(stage_count{2}, {4}, {2}),
                             {.stages = {{.activation = 1}, {.activation = 1}}, .feature = 1000});

@@ -214,6 +214,8 @@ TEST(batches, refuse_the_plan_of_another_batch) {
     EXPECT_THAT([&] { (void)(samples | views::batches(plan)); },
                 testing::ThrowsMessage<std::invalid_argument>(message));
     EXPECT_THAT([&] { (void)views::batches(samples, plan); }, testing::ThrowsMessage<std::invalid_argument>(message));
+    auto const too_many = integers{10, 20, 30, 40, 50};
+    EXPECT_THROW((void)views::batches(too_many, plan), std::invalid_argument);
 }
 
 }  // namespace
