@@ -382,6 +382,17 @@ TEST_P(relabel_law, is_the_best_of_all_permutations) {
     EXPECT_GE(spared.busiest_node, busiest);
 }
 
+TEST_P(relabel_law, is_the_same_in_any_unit_of_bytes) {
+    auto const close = relabel(given, home, cluster, bytes);
+    for (unsigned const shift : {1U, 7U, 24U}) {
+        auto larger = bytes;
+        std::ranges::for_each(larger, [&](auto& size) { size <<= shift; });
+        auto const same = relabel(given, home, cluster, larger);
+        EXPECT_EQ(same.rank_of_batch, close.rank_of_batch);
+        EXPECT_EQ(same.between_nodes, close.between_nodes << shift);
+    }
+}
+
 TEST_P(relabel_law, is_the_same_with_memory_that_has_seen_other_plans) {
     static relabel_workspace space;
     for (auto const objective : {relabel_objective::total, relabel_objective::busiest}) {

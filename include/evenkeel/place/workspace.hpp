@@ -23,7 +23,6 @@ struct relabel_room {
     node_traffic traffic;
     auction_room auction;
     assignment_room exact;
-    std::vector<std::uint64_t> scaled;
     busiest_room busiest;
     inside_room inside;
     seating seats;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <evenkeel/place/detail/auction.hpp>
+#include <evenkeel/place/detail/gains.hpp>
 
 namespace evenkeel::detail {
 

@@ -12,23 +12,25 @@
 #include <evenkeel/place/detail/auction.hpp>
 #include <evenkeel/place/detail/best_matching.hpp>
 #include <evenkeel/place/detail/exact_assignment.hpp>
+#include <evenkeel/place/detail/gains.hpp>
 #include <evenkeel/place/detail/node_slots.hpp>
 #include <evenkeel/place/detail/node_traffic.hpp>
 #include <evenkeel/place/detail/seating.hpp>
 
 namespace evenkeel::detail {
 
-/// The memory of `seat_inside_nodes`, for the node at hand.
+/// The memory of `seat_inside_nodes`.
 struct inside_room {
-    // What its batches draw from its ranks, as the gains of an assignment.
-    std::vector<std::uint32_t> places;
+    // What batches draw from the ranks of their node, as the gains of an assignment: a bidder is a slot.
+    std::vector<std::uint32_t> places;  ///< ranks, as counted in their node
     std::vector<std::uint64_t> values;
     std::vector<std::uint32_t> offsets;
-    std::vector<std::uint64_t> sums;       ///< of the batch at hand, by rank; zero between batches
-    std::vector<std::uint64_t> from_rank;  ///< of all batches
+    std::vector<std::uint32_t> entry_of;   ///< by rank of a node: one more than its latest entry
+    std::vector<std::uint64_t> from_rank;  ///< by slot: what its rank sends to batches of its node
 
     matching_room matching;
-    wish_list wishes;
+    std::vector<std::uint64_t> tickets;
+    std::vector<choice> wishes;
     auction_room auction;
     assignment_room exact;
     std::vector<std::uint32_t> single_slots;  ///< 0, 1, 2, ...
@@ -66,34 +68,52 @@ void for_each_local(inside_view const& view, std::uint32_t entry, Visit visit) {
     }
 }
 
-/// Collects what the batches of a node draw from its ranks.
-inline void read_node(inside_view const& view, std::span<std::uint32_t const> batches,
-                      std::span<std::uint32_t const> entries, inside_room& room) {
-    room.places.clear();
-    room.values.clear();
-    room.offsets.assign(1, 0);
-    room.sums.resize(batches.size());
-    room.from_rank.assign(batches.size(), 0);
-    for (std::uint32_t const batch : batches) {
-        std::size_t const first = room.places.size();
-        for_each_local(view, entries[batch], [&](std::uint32_t local, std::uint64_t bytes) {
-            if (room.sums[local] == 0) {
-                room.places.push_back(local);
+/// Collects what batches draw from the ranks of their node.
+inline void read_nodes(inside_view const& view, seating const& seats, inside_room& room) {
+    std::size_t const items = view.traffic.placed.size();
+    // However the bytes of a plan lie, the next one needs no more.
+    room.places.resize(items + 1);
+    room.values.resize(items + 1);
+    room.offsets.resize(seats.batches.size() + 1);
+    room.entry_of.assign(seats.batches.size(), 0);
+    room.from_rank.assign(seats.batches.size(), 0);
+    std::uint32_t* const places = room.places.data();
+    std::uint64_t* const values = room.values.data();
+    std::uint32_t* const entry_of = room.entry_of.data();
+    std::uint32_t count = 0;
+    std::uint32_t slot = 0;
+    for (std::size_t node = 0; node < view.slots.nodes(); ++node) {
+        std::uint64_t* const from_rank = room.from_rank.data() + view.slots.offsets[node];
+        for (; slot < view.slots.offsets[node + 1]; ++slot) {
+            // What the next batches draw lies anywhere, and is there by the time that they are reached.
+            constexpr std::size_t ahead = 16;
+            if (slot + ahead < seats.batches.size()) {
+                if (std::uint32_t const entry = seats.entries[seats.batches[slot + ahead]]; entry != nobody) {
+                    __builtin_prefetch(&view.traffic.placed[view.traffic.starts[entry]]);
+                }
             }
-            room.sums[local] += bytes;
-            room.from_rank[local] += bytes;
-        });
-        for (std::size_t place = first; place < room.places.size(); ++place) {
-            room.values.push_back(std::exchange(room.sums[room.places[place]], 0));
+            std::uint32_t const first = count;
+            room.offsets[slot] = first;
+            for_each_local(view, seats.entries[seats.batches[slot]], [&](std::uint32_t local, std::uint64_t bytes) {
+                from_rank[local] += bytes;
+                if (std::uint32_t const known = entry_of[local]; known > first) {
+                    values[known - 1] += bytes;
+                } else {
+                    places[count] = local;
+                    values[count] = bytes;
+                    entry_of[local] = ++count;
+                }
+            });
         }
-        room.offsets.push_back(static_cast<std::uint32_t>(room.places.size()));
     }
+    room.offsets[slot] = count;
 }
 
 /// The pairs of batches and ranks of a node that keep most: exactly for up to `most_matched` ranks, above within
 /// `increment` per batch, or exactly if that is 0.
-inline void match_node(std::uint32_t size, std::uint64_t increment, inside_room& room) {
-    gains const gains{room.places, room.values, room.offsets};
+inline void match_node(std::uint32_t first, std::uint32_t size, ticket_format format, std::uint64_t increment,
+                       inside_room& room) {
+    gains const gains{room.places, room.values, std::span{room.offsets}.subspan(first, size + 1)};
     if (size <= most_matched) {
         best_matching(gains, size, room.matching);
         return;
@@ -103,11 +123,17 @@ inline void match_node(std::uint32_t size, std::uint64_t increment, inside_room&
     if (increment == 0) {
         assign_exactly(gains, room.single_slots, room.exact, room.auction);
     } else {
-        room.wishes.resize(size);
+        room.tickets.resize(room.places.size());
+        room.wishes.assign(size, {});
         for (std::size_t local = 0; local < size; ++local) {
-            room.wishes.set(local, choose(room.offsets, local, [&](auto entry) { return room.values[entry]; }));
+            for (std::size_t entry = gains.offsets[local]; entry < gains.offsets[local + 1]; ++entry) {
+                room.tickets[entry] = format.ticket(room.values[entry], room.places[entry]);
+                room.wishes[local].see(room.tickets[entry]);
+            }
         }
-        hold_auction(gains, room.single_slots, increment, room.wishes, 1, room.auction);
+        ticketed_gains const ticketed{room.tickets, gains.offsets, format, room.wishes};
+        hold_auction(ticketed, room.single_slots, increment, room.auction);
+        close_auction(ticketed, room.single_slots, room.auction);
     }
     room.matching.won.assign(room.auction.won.begin(), room.auction.won.end());
     room.matching.bidder_of.assign(size, nobody);
@@ -130,7 +156,7 @@ inline void level_the_rest(inside_view const& view, std::uint32_t first, std::sp
         // Written in any case, and kept if it is wanted: who is left over is as good as random.
         std::uint32_t const leader = view.slots.leaders[view.slots.ranks[first + local]];
         // Counted down from the top, so that the order rises for both.
-        room.senders[senders] = {most_bytes - (view.traffic.home_bytes[leader] - room.from_rank[local]), local};
+        room.senders[senders] = {most_bytes - (view.traffic.home_bytes[leader] - room.from_rank[first + local]), local};
         senders += room.matching.bidder_of[local] == nobody ? 1U : 0U;
         std::uint32_t const batch = batches[local];
         std::uint64_t const kept = entries[batch] == nobody ? 0 : view.traffic.bytes[entries[batch]];
@@ -146,39 +172,28 @@ inline void level_the_rest(inside_view const& view, std::uint32_t first, std::sp
 /// Chooses the rank of every batch within its node: the ranks that keep most bytes, then those that level what ranks
 /// carry over the slow links.
 ///
-/// @param increment  See `match_node`.
+/// @param increment  See `match_node`; in units of the traffic's format.
 /// @return           The bytes that stay on their rank.
 /// @complexity O(items kept in their node + ranks) as a rule
 inline std::uint64_t seat_inside_nodes(inside_view const& view, std::uint64_t increment, inside_room& room,
                                        seating& seats) {
     std::uint64_t kept = 0;
     seats.rank_of.resize(seats.batches.size());
-    // However the bytes of a plan lie, the next one needs no more.
-    room.places.reserve(view.traffic.placed.size());
-    room.values.reserve(view.traffic.placed.size());
     room.senders.reserve(seats.batches.size() + 1);
     room.receivers.reserve(seats.batches.size() + 1);
-    room.sums.clear();
+    read_nodes(view, seats, room);
     for (std::size_t node = 0; node < view.slots.nodes(); ++node) {
         std::uint32_t const first = view.slots.offsets[node];
         std::uint32_t const size = view.slots.size(node);
         auto const batches = std::span<std::uint32_t const>{seats.batches}.subspan(first, size);
-        // What the next nodes draw lies anywhere, and is there by the time that they are reached.
-        std::size_t const last_ahead = std::min<std::size_t>(first + 3 * size, seats.batches.size());
-        for (std::size_t slot = std::min<std::size_t>(first + 2 * size, last_ahead); slot < last_ahead; ++slot) {
-            if (std::uint32_t const entry = seats.entries[seats.batches[slot]]; entry != nobody) {
-                __builtin_prefetch(&view.traffic.placed[view.traffic.starts[entry]]);
-                __builtin_prefetch(&view.traffic.nodes[entry]);
-                __builtin_prefetch(&view.traffic.bytes[entry]);
-            }
-        }
-        read_node(view, batches, seats.entries, room);
-        match_node(size, increment, room);
+        match_node(first, size, view.traffic.format, increment, room);
         for (std::size_t local = 0; local < size; ++local) {
-            if (std::uint32_t const won = room.matching.won[local]; won != nobody) {
-                seats.rank_of[batches[local]] = view.slots.ranks[first + room.places[won]];
-                kept += room.values[won];
-            }
+            // Written in any case, and once more for those that are left over.
+            std::uint32_t const won = room.matching.won[local];
+            std::uint32_t const entry = won == nobody ? 0 : won;
+            std::uint32_t const place = room.places[entry];
+            seats.rank_of[batches[local]] = view.slots.ranks[first + (won == nobody ? local : place)];
+            kept += won == nobody ? 0 : room.values[entry];
         }
         level_the_rest(view, first, batches, seats.entries, room);
         for (std::size_t pair = 0; pair < room.senders.size(); ++pair) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -19,6 +18,7 @@
 #include <evenkeel/place/detail/auction.hpp>
 #include <evenkeel/place/detail/busiest.hpp>
 #include <evenkeel/place/detail/exact_assignment.hpp>
+#include <evenkeel/place/detail/gains.hpp>
 #include <evenkeel/place/detail/inside_nodes.hpp>
 #include <evenkeel/place/detail/relieve.hpp>
 #include <evenkeel/place/detail/seating.hpp>
@@ -30,50 +30,39 @@ namespace evenkeel::detail {
 
 /// Bids for nodes. Afterwards `seats` has the better of what was won and what was given.
 ///
-/// @param increment  Set to what the bids rose by, in bytes; 0: the best has been found.
+/// @param increment  Set to what the bids rose by, in units of the format; 0: the best has been found.
 /// @return           What no relabelling can keep more of.
 inline std::uint64_t seat_on_nodes(double precision, relabel_room& room, std::uint64_t& increment) {
     auto const& traffic = room.traffic;
+    auto const& format = traffic.format;
     std::size_t const batches = traffic.of_batch.size();
     std::size_t const entries = traffic.offsets.back();
-    auto const nodes = std::span{traffic.nodes}.first(entries);
-    auto values = std::span<std::uint64_t const>{traffic.bytes}.first(entries);
-    std::uint64_t const wished = traffic.wishes.sum;
-    std::uint64_t const most = std::min(wished, traffic.total);
 
     // Bids that rise by less may take longer than the optimum does.
     constexpr double finest = 1e-4;
-    if (precision < finest) {
-        gains const gains{nodes, values, traffic.offsets};
+    if (precision < finest || !format.fits()) {
+        gains const gains{std::span{traffic.nodes}.first(entries), std::span{traffic.bytes}.first(entries),
+                          traffic.offsets};
         increment = 0;
         assign_exactly(gains, room.slots.offsets, room.exact, room.auction);
         seat_as_won(room.slots, traffic, room.auction, room.seats);
-        return dual_bound(gains, room.slots.offsets, room.auction.prices, most);
+        return dual_bound(gains, room.slots.offsets, room.auction.prices, traffic.total);
     }
 
+    std::uint64_t wished = 0;
+    for (auto const& wish : traffic.wishes) {
+        wished += format.value(wish.best());
+    }
     // Few batches are done in no time, so they may as well be done better.
     constexpr std::size_t few = 512;
-    // Where a byte is too coarse a step, bytes are counted in parts of which a byte has more than there are batches:
-    // what the increments of all batches add up to is then less than a byte, so nothing.
     double const allowed = precision * static_cast<double>(wished) / static_cast<double>(batches + few);
-    std::uint64_t parts = 1;
-    if (allowed < static_cast<double>(std::min<std::size_t>(batches, 64)) &&
-        wished <= most_bytes / (2 * (batches + 1))) {
-        parts = batches + 1;
-        room.scaled.reserve(traffic.nodes.size());
-        room.scaled.resize(entries);
-        std::transform(values.begin(), values.end(), room.scaled.begin(), [&](auto value) { return value * parts; });
-        values = room.scaled;
-    }
-    increment = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(allowed * static_cast<double>(parts)));
+    increment = std::max(format.numbers + 1, format.value(static_cast<std::uint64_t>(allowed)));
 
-    gains const gains{nodes, values, traffic.offsets};
-    hold_auction(gains, room.slots.offsets, increment, traffic.wishes, parts, room.auction);
-    increment = std::max<std::uint64_t>(1, increment / parts);
-    std::uint64_t const bound =
-        dual_bound(gains, room.slots.offsets, room.auction.prices, std::numeric_limits<std::uint64_t>::max());
+    ticketed_gains const gains{std::span{traffic.tickets}.first(entries), traffic.offsets, format, traffic.wishes};
+    hold_auction(gains, room.slots.offsets, increment, room.auction);
+    std::uint64_t const bound = close_auction(gains, room.slots.offsets, room.auction);
     seat_as_won(room.slots, traffic, room.auction, room.seats);
-    return std::min(most, bound / parts);
+    return std::min(wished, bound) >> format.shift;
 }
 
 /// Writes the batches in the order of the ranks that they now run on.

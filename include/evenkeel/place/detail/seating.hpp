@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <evenkeel/place/detail/auction.hpp>
+#include <evenkeel/place/detail/gains.hpp>
 #include <evenkeel/place/detail/node_slots.hpp>
 #include <evenkeel/place/detail/node_traffic.hpp>
 
