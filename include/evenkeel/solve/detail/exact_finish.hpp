@@ -13,6 +13,7 @@
 #include <evenkeel/solve/detail/remaining_items.hpp>
 #include <evenkeel/solve/detail/room_filler.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
+#include <evenkeel/solve/detail/tournament.hpp>
 
 namespace evenkeel::detail {
 
@@ -27,6 +28,8 @@ class exact_finish {
     void reserve(std::size_t items, std::size_t ranks) {
         items_.reserve(std::min(items, 4 * ranks));
         order_.reserve(ranks);
+        players_.reserve(last_ranks(ranks));
+        least_.reserve(last_ranks(ranks));
     }
 
     /// The first of the items that are taken back: three or four per rank.
@@ -48,7 +51,7 @@ class exact_finish {
         }
         sort_ranks(loads, target);
         items_.reset(weights.subspan(first));
-        std::size_t const last = ranks - std::min(ranks, std::max<std::size_t>(4, ranks / 16));
+        std::size_t const last = ranks - last_ranks(ranks);
         for (std::size_t index = 0; index < last && !items_.empty(); ++index) {
             std::uint32_t const rank = order_[index];
             // Half of the room that is left over is for this rank, so that some is there for the last.
@@ -66,6 +69,11 @@ class exact_finish {
 
   private:
     static constexpr unsigned digit_bits = 9;
+
+    /// How many ranks share what is left.
+    [[nodiscard]] static std::size_t last_ranks(std::size_t ranks) noexcept {
+        return std::min(ranks, std::max<std::size_t>(4, ranks / 16));
+    }
 
     /// Most room first, as far as the leading bits of the room tell.
     void sort_ranks(std::span<std::uint64_t const> loads, std::uint64_t target) {
@@ -90,25 +98,37 @@ class exact_finish {
         }
     }
 
+    /// Longest first over some ranks, of several that have the least load the first one.
     void place_rest(std::span<std::uint32_t> ranks, std::uint32_t first, std::span<std::uint64_t> loads,
                     std::span<std::uint32_t> rank_of) {
-        auto const more_load = [&](std::uint32_t a, std::uint32_t b) {
-            return loads[a] > loads[b] || (loads[a] == loads[b] && a > b);
-        };
-        std::ranges::make_heap(ranks, more_load);
+        if (items_.empty()) {
+            return;
+        }
+        std::ranges::sort(ranks);
+        auto const rank_bits = static_cast<unsigned>(std::bit_width(ranks.size() - 1));
+        players_.clear();
+        for (std::size_t number = 0; number < ranks.size(); ++number) {
+            players_.push_back(wide_player{loads[ranks[number]]} << rank_bits | number);
+        }
+        least_.reset(players_);
         while (!items_.empty()) {
             std::uint32_t const number = items_.first_from(0);
-            std::ranges::pop_heap(ranks, more_load);
-            std::uint32_t const rank = ranks.back();
-            loads[rank] += items_.weight(number);
+            std::uint32_t const rank = ranks[least_.least_loaded()];
+            std::uint64_t const weight = items_.weight(number);
+            loads[rank] += weight;
             rank_of[first + items_.take(number)] = rank;
-            std::ranges::push_heap(ranks, more_load);
+            least_.load(weight);
         }
     }
+
+    // Loads of any size, beside numbers of ranks. nvcc takes __extension__ before a typedef, not before an alias.
+    __extension__ typedef unsigned __int128 wide_player;
 
     remaining_items items_;
     room_filler fill_;
     std::vector<std::uint32_t> order_;
+    std::vector<wide_player> players_;  ///< the last ranks
+    tournament<wide_player> least_;
 };
 
 }  // namespace evenkeel::detail
