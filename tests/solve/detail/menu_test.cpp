@@ -84,6 +84,29 @@ TEST_F(menu_test, offers_light_items_and_heavy_ones) {
     EXPECT_THAT(gives.sums(), ElementsAre(0, 3, 9, 12));
 }
 
+TEST_F(menu_test, sees_what_has_changed_since_the_last_time) {
+    gives.some_items(loads, 0, 2);
+    gives.some_items(loads, 0, 2);
+    EXPECT_THAT(gives.sums(), ElementsAre(0, 3, 4, 7)) << "nothing";
+    gives.some_items(loads, 1, 2);
+    EXPECT_THAT(gives.sums(), ElementsAre(0, 2, 2, 4)) << "the rank";
+    gives.some_items(loads, 1, 1);
+    EXPECT_THAT(gives.sums(), ElementsAre(0, 2)) << "how many";
+    gives.one_item(loads, 1);
+    gives.some_items(loads, 1, 1);
+    EXPECT_THAT(gives.sums(), ElementsAre(0, 2)) << "the kind, twice";
+    loads.insert(1, 8, 1);
+    gives.some_items(loads, 1, 1);
+    EXPECT_THAT(gives.sums(), ElementsAre(0, 1)) << "the weight";
+
+    // The same weights at other places: a 9 more before them.
+    takes.some_items(loads, 0, 2);
+    loads.insert(0, 0, 9);
+    takes.some_items(loads, 0, 2);
+    exchange(loads, 0, takes, 1, gives, {.give = 1, .take = 0, .amount = 3});
+    EXPECT_THAT(loads.weights(0), ElementsAre(9, 9, 5, 4));
+}
+
 TEST_F(menu_test, exchanges_one_item_for_another) {
     gives.one_item(loads, 0);
     takes.one_item(loads, 1);

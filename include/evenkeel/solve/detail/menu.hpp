@@ -95,14 +95,17 @@ class menu {
     }
 
   private:
-    /// Sums of the items that take part.
+    /// Sums of the items that take part, which often weigh the same as the last time, if it was the same rank.
     void add_up(std::span<std::uint64_t const> weights) {
-        std::array<std::uint64_t, subset_sums::most_weights> chosen;
-        std::size_t size = 0;
+        bool known = summed_ == light_.positions().size();
+        summed_ = 0;
         for (auto const position : light_.positions()) {
-            chosen[size++] = weights[position];
+            known = known && weights[position] == summed_weights_[summed_];
+            summed_weights_[summed_++] = weights[position];
         }
-        subsets_.assign(std::span{chosen}.first(size));
+        if (!known) {
+            subsets_.assign(std::span{summed_weights_}.first(summed_));
+        }
         sums_ = subsets_.sums();
         single_ = false;
     }
@@ -110,6 +113,8 @@ class menu {
     std::span<std::uint64_t const> sums_;
     std::vector<std::uint64_t> singles_;
     subset_sums subsets_;
+    std::array<std::uint64_t, subset_sums::most_weights> summed_weights_{};  ///< of which `subsets_` are
+    std::size_t summed_ = subset_sums::most_weights + 1;                     ///< how many; at first, none are known
     light_items light_;
     bool single_ = true;
 };

@@ -107,7 +107,7 @@ class repair {
         gives_.one_item(*loads_, over);
         auto const attempt = [&](std::uint32_t partner) {
             takes_.one_item(*loads_, partner);
-            return exchange_with(over, partner);
+            return exchange_with(over, partner, takes_);
         };
         bool const alike = of_few_sizes(loads_->weights(over));
         // Light items of others are no match for those of a rank that has few and heavy ones.
@@ -135,22 +135,22 @@ class repair {
         (gives_.*choose)(*loads_, over, items);
         steps_->spend(2 * gives_.sums().size());
         auto const attempt = [&](std::uint32_t partner) {
-            (takes_.*choose)(*loads_, partner, items);
-            steps_->spend(2 * takes_.sums().size());
-            return exchange_with(over, partner);
+            auto& takes = takes_of_[partner % takes_of_.size()];
+            (takes.*choose)(*loads_, partner, items);
+            steps_->spend(2 * takes.sums().size());
+            return exchange_with(over, partner, takes);
         };
         return partners_.with_roomiest(tries / 2, attempt) || partners_.with_others(over, tries / 2, attempt);
     }
 
-    /// Seeks a transfer in the menus, `gives_` of the one and `takes_` of the other, and carries it out.
-    bool exchange_with(std::uint32_t over, std::uint32_t partner) {
-        steps_->spend(gives_.sums().size() + takes_.sums().size());
-        auto const found =
-            relieving_transfer(gives_.sums(), takes_.sums(), excess(over), room(partner), waste_, coarse_);
-        if (found) {
-            exchange(*loads_, over, gives_, partner, takes_, *found);
+    /// Seeks a transfer in the menus, `gives_` of the one and `takes` of the other, and carries it out.
+    bool exchange_with(std::uint32_t over, std::uint32_t partner, menu const& takes) {
+        steps_->spend(gives_.sums().size() + takes.sums().size());
+        auto const best = relieving_transfer(gives_.sums(), takes.sums(), excess(over), room(partner), waste_, coarse_);
+        if (best) {
+            exchange(*loads_, over, gives_, partner, takes, *best);
         }
-        return found.has_value();
+        return best.has_value();
     }
 
     /// A rank with room and others at strides, four or five together.
@@ -242,6 +242,7 @@ class repair {
     partners partners_;
     menu gives_;
     menu takes_;
+    std::array<menu, 16> takes_of_;  ///< of few ranks, each its own: it need not be made anew for every exchange
     repack repack_;
     regroup regroup_;
 };
