@@ -176,8 +176,8 @@ inline std::vector<std::uint32_t> const& settle_ranks(settle_workspace& workspac
         limit += std::min(step, room.state.busiest_load() - limit);
         step *= 2;
     }
-    for (std::uint32_t item = 0; item < items.size(); ++item) {
-        room.rank_of[items.sorted.positions[item]] = room.state.rank_of(item);
+    for (auto const item : items.order()) {
+        room.rank_of[item] = room.state.rank_of(item);
     }
     return room.rank_of;
 }

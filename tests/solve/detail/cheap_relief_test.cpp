@@ -63,7 +63,7 @@ struct drawn_state {
     [[nodiscard]] std::uint64_t away() const {
         std::uint64_t result = 0;
         for (std::uint32_t item = 0; item < items.size(); ++item) {
-            result += nodes_of_ranks[state.rank_of(item)] == items.home_node[item] ? 0 : items.weight(item);
+            result += nodes_of_ranks[state.rank_of(item)] == items.home_node(item) ? 0 : items.weight(item);
         }
         return result;
     }
@@ -130,8 +130,8 @@ std::optional<std::int64_t> cheapest_exchange(drawn_state const& drawn, std::uin
                 std::uint32_t const to = drawn.nodes_of_ranks[gives ? other : 0];
                 auto const weight = static_cast<std::int64_t>(drawn.items.weight(item));
                 (gives ? given : taken) += drawn.items.weight(item);
-                cost += (to == drawn.items.home_node[item] ? 0 : weight) -
-                        (from == drawn.items.home_node[item] ? 0 : weight);
+                cost += (to == drawn.items.home_node(item) ? 0 : weight) -
+                        (from == drawn.items.home_node(item) ? 0 : weight);
             }
             if (loads[0] + taken - given <= target && loads[other] + given - taken <= target &&
                 (!best || cost < *best)) {

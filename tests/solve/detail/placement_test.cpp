@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -28,16 +30,11 @@ TEST(placement, lists_the_items_of_each_rank_heaviest_first) {
     EXPECT_EQ(loads.busiest_load(), 14u);
 }
 
-// Of few lists and of so many that they are filled in another way.
-TEST(placement, is_the_same_for_who_knows_counts_and_loads) {
+// Lists are filled in another way where they are many.
+TEST(placement, fills_thousands_of_lists_as_it_does_a_few) {
     for (std::size_t const ranks : {3U, 5000U}) {
-        std::vector<std::uint64_t> const weights{9, 7, 4, 1};
-        std::vector<std::uint32_t> const rank_of{1, 0, 1, 1};
-        std::vector<placement::summary> known(ranks);
-        known[0] = {.count = 1, .load = 7};
-        known[1] = {.count = 3, .load = 14};
         placement loads;
-        loads.reset(weights, rank_of, known);
+        loads.reset(std::vector<std::uint64_t>{9, 7, 4, 1}, std::vector<std::uint32_t>{1, 0, 1, 1}, ranks);
         loads.insert(2, 4, 1);
 
         EXPECT_THAT(loads.items(0), ElementsAre(1));
@@ -48,6 +45,29 @@ TEST(placement, is_the_same_for_who_knows_counts_and_loads) {
         EXPECT_EQ(loads.load(1), 14u);
         EXPECT_EQ(loads.load(2), 1u);
     }
+}
+
+TEST(placement, lists_items_of_other_numbers_and_puts_them_in_order) {
+    std::vector<std::uint64_t> const weights{7, 4, 9, 4};
+    std::vector<std::uint32_t> const numbers{30, 10, 20, 5};
+    std::vector<placement::summary> const known{{.count = 1, .load = 7}, {.count = 3, .load = 17}};
+    placement loads;
+    loads.reset(weights, numbers, known, [](auto const& put) {
+        put(0, 0);
+        for (std::size_t const index : {1U, 2U, 3U}) {
+            put(index, 1);
+        }
+    });
+    EXPECT_THAT(loads.items(1), ElementsAre(10, 20, 5));
+    EXPECT_EQ(loads.load(1), 17u);
+
+    loads.restore_order();
+    EXPECT_THAT(loads.items(0), ElementsAre(30));
+    EXPECT_THAT(loads.items(1), ElementsAre(20, 5, 10)) << "of equal weights the lower number first";
+    EXPECT_THAT(loads.weights(1), ElementsAre(9, 4, 4));
+    EXPECT_EQ(loads.position_of(1, 10, 4), 2u);
+    EXPECT_EQ(loads.position_of(1, 7, 4), 2u) << "where it would stand";
+    EXPECT_EQ(loads.position_of(1, 0, 1), 3u);
 }
 
 TEST(placement, keeps_the_order_when_items_move) {
@@ -69,6 +89,27 @@ TEST(placement, keeps_the_order_when_items_move) {
 }
 
 class placement_law : public testing::TestWithParam<std::uint64_t> {};
+
+struct arrival {
+    std::uint32_t item;
+    std::uint64_t weight;
+};
+
+/// Inserts an item and, if there is one, the first of those that are left where it was.
+void insert_together(placement& loads, std::uint32_t to, std::uint32_t from, std::uint32_t item,
+                     std::vector<std::uint64_t> const& weights, std::vector<std::uint32_t>& rank_of) {
+    std::vector<arrival> arrivals{{item, weights[item]}};
+    if (from != to && !loads.items(from).empty()) {
+        std::uint32_t const other = loads.items(from).front();
+        loads.remove(from, 0);
+        arrivals.push_back({other, weights[other]});
+        rank_of[other] = to;
+    }
+    for (auto const& arrival : arrivals) {
+        loads.add_load(to, arrival.weight);
+    }
+    loads.insert(to, std::span{arrivals});
+}
 
 // Enough moves that lists outgrow their places and the pool is packed, again and again.
 TEST_P(placement_law, agrees_with_plain_vectors) {
@@ -92,8 +133,14 @@ TEST_P(placement_law, agrees_with_plain_vectors) {
         auto const item = static_cast<std::uint32_t>(random.up_to(weights.size() - 1));
         auto const from = rank_of[item];
         auto const numbers = loads.items(from);
-        loads.remove(from, static_cast<std::size_t>(std::ranges::find(numbers, item) - numbers.begin()));
-        loads.insert(to, item, weights[item]);
+        auto const place = static_cast<std::size_t>(std::ranges::find(numbers, item) - numbers.begin());
+        EXPECT_EQ(loads.position_of(from, item, weights[item]), place);
+        loads.remove(from, place);
+        if (move % 3 == 0) {
+            loads.insert(to, item, weights[item]);
+        } else {
+            insert_together(loads, to, from, item, weights, rank_of);
+        }
         rank_of[item] = to;
     }
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {

@@ -34,7 +34,7 @@ class batch_renaming {
             }
         }
         for (std::size_t position = 0; position < numbers.size(); ++position) {
-            std::uint32_t const home = state.items().home_rank[numbers[position]];
+            std::uint32_t const home = state.items().home_rank(numbers[position]);
             if (home != no_rank && state.node_of_rank(home) == node) {
                 std::get<0>(kept_[batch_of[position] * ranks + state.ranks().local[home]]) +=
                     state.items().bytes_of(numbers[position]);

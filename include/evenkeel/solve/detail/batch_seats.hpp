@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -29,17 +30,18 @@ class batch_seats {
         offsets_.reserve(ranks + 1);
         by_batch_.reserve(items);
         slots_.reserve(ranks);
+        falling_.reserve(items);
     }
 
-    /// @param rank_of  The batch of each item; then its rank.
+    /// @param rank_of  The batch of each item that weighs something; then its rank.
     /// @param whole    Whether batches must stay as they are, for weights do not say all.
     void operator()(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t> rank_of,
                     bool whole = false) {
-        sort_by_batch(ranks.ranks.size(), rank_of);
+        sort_by_batch(items, ranks.ranks.size(), rank_of);
         seat_on_nodes(items, ranks);
         seat_on_ranks(items, ranks);
-        for (auto& batch : rank_of) {
-            batch = rank_of_batch_[batch];
+        for (auto const item : items.order()) {
+            rank_of[item] = rank_of_batch_[rank_of[item]];
         }
         if (!whole) {
             match_equal_weights(items, ranks, rank_of);
@@ -63,16 +65,16 @@ class batch_seats {
         return a.batch != b.batch ? a.batch < b.batch : a.place < b.place;
     }
 
-    void sort_by_batch(std::size_t batches, std::span<std::uint32_t const> batch_of) {
+    void sort_by_batch(stay_items const& items, std::size_t batches, std::span<std::uint32_t const> batch_of) {
         offsets_.assign(batches + 1, 0);
-        for (auto const batch : batch_of) {
-            ++offsets_[batch + 1];
+        for (auto const item : items.order()) {
+            ++offsets_[batch_of[item] + 1];
         }
         for (std::size_t batch = 0; batch < batches; ++batch) {
             offsets_[batch + 1] += offsets_[batch];
         }
-        by_batch_.resize(batch_of.size());
-        for (std::uint32_t item = 0; item < batch_of.size(); ++item) {
+        by_batch_.resize(items.size());
+        for (auto const item : items.order()) {
             by_batch_[offsets_[batch_of[item]]++] = item;
         }
         for (std::size_t batch = batches; batch > 0; --batch) {
@@ -110,7 +112,7 @@ class batch_seats {
     }
 
     void seat_on_nodes(stay_items const& items, node_ranks const& ranks) {
-        collect(items, ranks.nodes(), [&](std::uint32_t, std::uint32_t item) { return items.home_node[item]; });
+        collect(items, ranks.nodes(), [&](std::uint32_t, std::uint32_t item) { return items.home_node(item); });
         node_of_batch_.assign(ranks.ranks.size(), no_rank);
         taken_.assign(ranks.nodes(), 0);
         for (auto const& [bytes, batch, node] : gains_) {
@@ -134,7 +136,7 @@ class batch_seats {
     void seat_on_ranks(stay_items const& items, node_ranks const& ranks) {
         auto const batches = static_cast<std::uint32_t>(ranks.ranks.size());
         collect(items, batches, [&](std::uint32_t batch, std::uint32_t item) {
-            return items.home_node[item] == node_of_batch_[batch] ? items.home_rank[item] : no_rank;
+            return items.home_node(item) == node_of_batch_[batch] ? items.home_rank(item) : no_rank;
         });
         rank_of_batch_.assign(batches, no_rank);
         taken_.assign(batches, 0);
@@ -159,27 +161,32 @@ class batch_seats {
     /// one in their node.
     void match_equal_weights(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t> rank_of) {
         slots_.assign(ranks.ranks.size(), 0);
+        falling_.assign(items.order().begin(), items.order().end());
+        if (!items.is_falling()) {
+            std::ranges::sort(falling_, [&](std::uint32_t a, std::uint32_t b) { return items.precedes(a, b); });
+        }
         std::size_t end = 0;
         for (std::size_t first = 0; first < items.size(); first = end) {
-            while (end < items.size() && items.weight(end) == items.weight(first)) {
-                ++slots_[rank_of[end++]];
+            by_batch_.clear();
+            while (end < items.size() && items.weight(falling_[end]) == items.weight(falling_[first])) {
+                by_batch_.push_back(rank_of[falling_[end++]]);
+                ++slots_[by_batch_.back()];
             }
             if (end - first == 1) {
-                --slots_[rank_of[first]];
+                --slots_[by_batch_.back()];
                 continue;
             }
-            by_batch_.assign(rank_of.begin() + static_cast<std::ptrdiff_t>(first),
-                             rank_of.begin() + static_cast<std::ptrdiff_t>(end));
-            for (std::size_t item = first; item < end; ++item) {
-                rank_of[item] = claim(items.home_rank[item]);
+            auto const alike = std::span{falling_}.subspan(first, end - first);
+            for (auto const item : alike) {
+                rank_of[item] = claim(items.home_rank(item));
             }
-            for (std::size_t item = first; item < end; ++item) {
-                for (auto const rank : ranks[items.home_node[item]]) {
+            for (auto const item : alike) {
+                for (auto const rank : ranks[items.home_node(item)]) {
                     rank_of[item] = rank_of[item] == no_rank ? claim(rank) : rank_of[item];
                 }
             }
             auto slot = by_batch_.begin();
-            for (std::size_t item = first; item < end; ++item) {
+            for (auto const item : alike) {
                 while (rank_of[item] == no_rank) {
                     rank_of[item] = claim(*slot++);
                 }
@@ -203,7 +210,8 @@ class batch_seats {
     std::vector<std::uint32_t> taken_;
     std::vector<std::uint32_t> offsets_;
     std::vector<std::uint32_t> by_batch_;
-    std::vector<std::uint32_t> slots_;  ///< by rank: places of the weight at hand
+    std::vector<std::uint32_t> slots_;    ///< by rank: places of the weight at hand
+    std::vector<std::uint32_t> falling_;  ///< the items, heaviest first
 };
 
 }  // namespace evenkeel::detail

@@ -54,8 +54,9 @@ class byte_bounds {
                 of_nodes_[node] += home_loads[rank];
             }
         }
-        for (std::size_t item = 0; item < items.size() && items.some_homeless; ++item) {
-            of_nodes_[items.home_node[item]] += items.home_rank[item] == no_rank ? items.weight(item) : 0;
+        auto const homeless = items.at_home.some_homeless ? items.order() : std::span<std::uint32_t const>{};
+        for (auto const item : homeless) {
+            of_nodes_[items.home_node(item)] += items.home_rank(item) == no_rank ? items.weight(item) : 0;
         }
         for (std::size_t rank = 0; rank < of_ranks_.size(); ++rank) {
             of_ranks_[rank] -= std::min(of_ranks_[rank], rooms[rank]);
@@ -79,8 +80,8 @@ class byte_bounds {
             all = ask_nodes(items, ranks, rooms);
         }
         result.between_nodes = cost * all;
-        for (std::size_t item = 0; item < items.size() && items.some_homeless; ++item) {
-            result.moved += items.home_rank[item] == no_rank ? items.bytes_of(item) : 0;
+        for (auto const item : homeless) {
+            result.moved += items.home_rank(item) == no_rank ? items.bytes_of(item) : 0;
         }
         // Whatever leaves its node leaves its rank.
         result.moved = std::max(result.moved, result.between_nodes);
@@ -89,16 +90,16 @@ class byte_bounds {
 
   private:
     void take_cheapest(stay_items const& items, bounds& result) {
-        order_.resize(items.size());
-        std::iota(order_.begin(), order_.end(), 0U);
+        order_.assign(items.order().begin(), items.order().end());
         if (!items.heavier_is_cheaper) {
             std::sort(order_.begin(), order_.end(),
                       [&](std::uint32_t a, std::uint32_t b) { return items.costs_less(a, b); });
         }
         for (auto const item : order_) {
-            costs_[items.home_node[item]] += take(of_nodes_[items.home_node[item]], items, item);
-            if (items.home_rank[item] != no_rank) {
-                result.moved += take(of_ranks_[items.home_rank[item]], items, item);
+            std::uint32_t const node = items.home_node(item);
+            costs_[node] += take(of_nodes_[node], items, item);
+            if (items.home_rank(item) != no_rank) {
+                result.moved += take(of_ranks_[items.home_rank(item)], items, item);
             }
         }
     }
@@ -141,13 +142,13 @@ class byte_bounds {
 
     void list_by_node(stay_items const& items, std::size_t nodes) {
         offsets_.assign(nodes + 1, 0);
-        for (auto const node : items.home_node) {
-            ++offsets_[node + 1];
+        for (auto const item : items.order()) {
+            ++offsets_[items.home_node(item) + 1];
         }
         std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
         by_node_.resize(items.size());
-        for (std::uint32_t item = 0; item < items.size(); ++item) {
-            by_node_[offsets_[items.home_node[item]]++] = {items.weight(item), items.cost_of(item), item};
+        for (auto const item : items.order()) {
+            by_node_[offsets_[items.home_node(item)]++] = {items.weight(item), items.cost_of(item), item};
         }
         for (std::size_t node = nodes; node > 0; --node) {
             offsets_[node] = offsets_[node - 1];

@@ -30,27 +30,21 @@ class cheap_relief {
   public:
     void reserve(std::size_t items, std::size_t ranks) {
         placement_.reserve(items, ranks);
-        rank_of_.reserve(items);
         over_.reserve(ranks);
     }
 
     /// @param below  What bytes between nodes may cost in all before it gives up.
     /// @return       Whether every rank is at the target or below. If not, none has more above it than before.
     bool operator()(stay_state& state, std::uint64_t target, std::uint64_t below, step_budget& steps) {
-        auto const numbers = state.ranks_of();
-        if (std::ranges::find(numbers, no_rank) != numbers.end()) {
+        if (!state.all_have_ranks()) {
             return false;
         }
         state_ = &state;
         target_ = target;
         below_ = below;
         steps_ = &steps;
-        rank_of_.assign(numbers.begin(), numbers.end());
-        placement_.reset(state.items().sorted.weights, rank_of_, state.ranks().ranks.size());
+        state.list_ranks(placement_);
         steps.spend(state.items().size());
-        for (std::size_t rank = 0; rank < state.ballast().size(); ++rank) {
-            placement_.add_load(rank, state.ballast()[rank]);
-        }
         over_.clear();
         for (std::uint32_t rank = 0; rank < placement_.ranks(); ++rank) {
             if (placement_.load(rank) > target) {
@@ -151,7 +145,7 @@ class cheap_relief {
         std::size_t size = 1;
         for (auto const position : of.light.positions()) {
             std::uint32_t const item = numbers[position];
-            std::uint32_t const home = items.home_node[item];
+            std::uint32_t const home = items.home_node(item);
             auto const cost = static_cast<std::int64_t>(std::min(items.cost_of(item), most_cost));
             std::int64_t const change = from == to || (home != from && home != to) ? 0 : home == from ? cost : -cost;
             for (std::size_t set = 0; set < size; ++set) {
@@ -233,7 +227,6 @@ class cheap_relief {
     std::uint64_t below_ = 0;
     step_budget* steps_ = nullptr;
     placement placement_;
-    std::vector<std::uint32_t> rank_of_;
     std::vector<std::uint32_t> over_;
     priced_choices gives_;
     priced_choices takes_;

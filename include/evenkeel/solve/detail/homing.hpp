@@ -48,7 +48,7 @@ class homing {
         return state_->node_of_rank(state_->rank_of(item));
     }
     [[nodiscard]] bool is_away(std::uint32_t item) const noexcept {
-        return node_of(item) != state_->items().home_node[item];
+        return node_of(item) != state_->items().home_node(item);
     }
     [[nodiscard]] std::uint64_t room(std::uint32_t rank) const noexcept {
         return target_ - std::min(target_, state_->rank_load(rank));
@@ -67,7 +67,7 @@ class homing {
         if (first) {
             away_.clear();
             auto const ranks = state_->ranks_of();
-            auto const homes = std::span<std::uint32_t const>{items.home_rank};
+            auto const homes = items.home_ranks();
             for (std::uint32_t item = 0; item < homes.size(); ++item) {
                 if (ranks[item] != homes[item] && may_come(item)) {
                     away_.push_back(item);
@@ -79,14 +79,15 @@ class homing {
         }
         exchanged_.clear();
         std::sort(away_.begin(), away_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return items.bytes_of(a) > items.bytes_of(b) || (items.bytes_of(a) == items.bytes_of(b) && a < b);
+            return items.bytes_of(a) != items.bytes_of(b) ? items.bytes_of(a) > items.bytes_of(b)
+                                                          : items.precedes(a, b);
         });
         away_.erase(std::unique(away_.begin(), away_.end()), away_.end());
     }
 
     bool bring_home(std::uint32_t item, step_budget& steps) {
         auto const& items = state_->items();
-        std::uint32_t const home = items.home_node[item];
+        std::uint32_t const home = items.home_node(item);
         if (!is_away(item) || state_->ranks().size(home) == 0) {
             return false;
         }
@@ -125,7 +126,7 @@ class homing {
         std::uint64_t saved = 0;
         auto const look = [&](std::uint32_t other) {
             // What this saves: the item's bytes, and the other's, if that comes home or at least was away.
-            std::uint32_t const other_home = items.home_node[other];
+            std::uint32_t const other_home = items.home_node(other);
             std::uint64_t gain = items.bytes_of(item);
             if (other_home == away) {
                 gain += items.bytes_of(other);

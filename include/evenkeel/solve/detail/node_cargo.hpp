@@ -67,7 +67,7 @@ class node_cargo {
         auto const ranks = state.ranks()[node];
         auto const numbers = state.nodes().items(node);
         auto const weights = state.nodes().weights(node);
-        auto const classes = std::span{state.items().classes};
+        auto const classes = state.items().classes();
         // One more, for what is overwritten by the next one: which items these are no processor foresees.
         items_.resize(std::max(items_.size(), numbers.size() + 1));
         weights_.resize(items_.size());

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include <evenkeel/solve/detail/export_choice.hpp>
@@ -50,14 +51,13 @@ class node_level {
                 over_.push_back(node);
             }
         }
-        std::sort(over_.begin(), over_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            std::uint64_t const of_a = load(a) - caps_[a];
-            std::uint64_t const of_b = load(b) - caps_[b];
-            return of_a > of_b || (of_a == of_b && a < b);
+        std::ranges::sort(over_, [&](std::uint32_t a, std::uint32_t b) {
+            return std::tuple{load(b) - caps_[b], a} < std::tuple{load(a) - caps_[a], b};
         });
         for (auto const node : over_) {
             relieve(node, steps);
         }
+        state_->unpack_all();
     }
 
     [[nodiscard]] node_market& market() noexcept { return market_; }
@@ -98,7 +98,7 @@ class node_level {
             if (turn > 0 && !choose_light(leaving, excess, most, steps)) {
                 break;
             }
-            bool const as_good_as_it_gets = choice_.cost() <= least + least / 64 || !items.classes.empty();
+            bool const as_good_as_it_gets = choice_.cost() <= least + least / 64 || !items.classes().empty();
             if (as_good_as_it_gets && ship(node)) {
                 return true;
             }
@@ -108,7 +108,7 @@ class node_level {
         std::uint64_t const cost = light ? choice_.cost() : any_cost;
         // An exchange moves the excess, and what comes back twice.
         bool const dense = items.proportional && list_.size() > 16 * state_->ranks().size(node);
-        std::uint64_t const of_swap = dense ? excess + 2 * items.weight(items.size() - 1) : 0;
+        std::uint64_t const of_swap = dense ? excess + 2 * items.lightest() : 0;
         if (light && cost <= std::min(of_swap, dear) && ship(node)) {
             return true;
         }
@@ -211,7 +211,8 @@ class node_level {
             std::uint32_t const item = light_[position].item;
             parcels_.push_back({item, state_->rank_of(item), 0});
         }
-        std::sort(parcels_.begin(), parcels_.end(), [](parcel const& a, parcel const& b) { return a.item < b.item; });
+        std::ranges::sort(parcels_,
+                          [&](parcel const& a, parcel const& b) { return state_->items().precedes(a.item, b.item); });
         for (std::size_t number = 0; number < parcels_.size(); ++number) {
             auto& [item, rank, to] = parcels_[number];
             auto const receiver = market_.rooms().pop();
@@ -226,7 +227,7 @@ class node_level {
                 return false;
             }
             to = *receiver;
-            state_->move(item, node, to, state_->rank_in(item, to));
+            state_->send(item, node, to, state_->rank_in(item, to));
             market_.rooms().push(to);
         }
         return true;

@@ -39,6 +39,7 @@ class node_market {
 
     /// The items of a node, heaviest first.
     void list(std::uint32_t node, std::vector<export_item>& list_of_node) const {
+        state_->unpack(node);
         auto const& items = state_->items();
         auto const numbers = state_->nodes().items(node);
         auto const weights = state_->nodes().weights(node);

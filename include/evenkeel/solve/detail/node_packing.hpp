@@ -55,7 +55,7 @@ class node_packing {
         if (state.nodes().load(node) > state.room_for(node, target)) {
             return false;
         }
-        if (!state.items().classes.empty() && cargo_(state, node, target, steps)) {
+        if (!state.items().classes().empty() && cargo_(state, node, target, steps)) {
             return true;
         }
         auto const weights = state.nodes().weights(node);
@@ -112,7 +112,7 @@ class node_packing {
                     step_budget& steps) {
         both_.assign(state.nodes().items(a).begin(), state.nodes().items(a).end());
         both_.insert(both_.end(), state.nodes().items(b).begin(), state.nodes().items(b).end());
-        std::sort(both_.begin(), both_.end());
+        std::ranges::sort(both_, [&](std::uint32_t x, std::uint32_t y) { return state.items().precedes(x, y); });
         weights_.clear();
         local_.clear();
         auto const of_a = static_cast<std::uint32_t>(state.ranks().size(a));

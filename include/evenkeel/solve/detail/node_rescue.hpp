@@ -28,7 +28,6 @@ class node_rescue {
         placement_.reserve(items, ranks);
         repair_.reserve(items, ranks);
         exchanged_.reserve(items);
-        spare_.reserve(items);
         still_.reserve(nodes);
         partners_.reserve(nodes);
         saved_.reserve(items);
@@ -52,7 +51,9 @@ class node_rescue {
         // Some steps are left for the last means, which needs few.
         step_budget most = steps.part(steps.left() / 4 * 3);
         for (auto const node : failed) {
-            if (!loosen(node, most) && !(at_any_price && join(node, most))) {
+            // Where a node has no rank, what is left there is on none.
+            bool const is_hopeless = state.ranks().size(node) == 0;
+            if (is_hopeless || (!loosen(node, most) && !(at_any_price && join(node, most)))) {
                 still_.push_back(node);
             }
         }
@@ -144,24 +145,20 @@ class node_rescue {
 
     bool exchange_anywhere(step_budget& steps) {
         auto const& items = state_->items();
-        exchanged_.assign(state_->ranks_of().begin(), state_->ranks_of().end());
-        if (std::find(exchanged_.begin(), exchanged_.end(), no_rank) != exchanged_.end()) {
+        if (!state_->all_have_ranks()) {
             return false;
         }
+        state_->list_ranks(placement_);
+        auto const ballast = std::accumulate(state_->ballast().begin(), state_->ballast().end(), std::uint64_t{0});
         std::size_t const ranks = state_->ranks().ranks.size();
-        placement_.reset(items.sorted.weights, exchanged_, ranks);
-        std::uint64_t ballast = 0;
-        for (std::size_t rank = 0; rank < state_->ballast().size(); ++rank) {
-            placement_.add_load(rank, state_->ballast()[rank]);
-            ballast += state_->ballast()[rank];
-        }
         step_budget part = steps.part(steps.left() / 2);
         std::uint64_t const mean = (items.sorted.total + ballast) / ranks;
         bool const reached = repair_(placement_, target_, (target_ - mean) / 4, 0, part);
         steps.give_back(part);
         if (reached) {
+            exchanged_.assign(state_->ranks_of().begin(), state_->ranks_of().end());
             placement_.store(exchanged_);
-            state_->take_up(items, state_->ranks(), exchanged_, spare_);
+            state_->take_up(items, state_->ranks(), exchanged_);
         }
         return reached;
     }
@@ -180,7 +177,6 @@ class node_rescue {
     placement placement_;
     repair repair_;
     std::vector<std::uint32_t> exchanged_;
-    std::vector<std::uint32_t> spare_;
     std::vector<std::uint32_t> still_;
     std::vector<std::uint32_t> partners_;
     std::vector<saved_item> saved_;

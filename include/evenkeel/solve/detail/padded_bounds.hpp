@@ -27,13 +27,13 @@ class padded_bounds {
         least_.reserve(items + 1);
     }
 
-    /// @param home_of   Of each item, below `homes`.
+    /// @param home_of   Gives the home of an item, below `homes`.
     /// @param ranks_of  How many ranks a home has.
     /// @complexity O(items), and for a home that cannot keep all its items, its items times its ranks
-    template <class RanksOf>
-    [[nodiscard]] std::uint64_t operator()(stay_items const& items, std::span<std::uint32_t const> home_of,
-                                           std::size_t homes, RanksOf ranks_of, std::uint64_t load) {
-        sort_by_home(home_of, homes);
+    template <class HomeOf, class RanksOf>
+    [[nodiscard]] std::uint64_t operator()(stay_items const& items, HomeOf home_of, std::size_t homes, RanksOf ranks_of,
+                                           std::uint64_t load) {
+        sort_by_home(items.order(), home_of, homes);
         std::uint64_t sum = 0;
         for (std::size_t home = 0; home < homes; ++home) {
             auto const own = std::span{sorted_}.subspan(offsets_[home], offsets_[home + 1] - offsets_[home]);
@@ -43,21 +43,22 @@ class padded_bounds {
     }
 
   private:
-    void sort_by_home(std::span<std::uint32_t const> home_of, std::size_t homes) {
+    template <class HomeOf>
+    void sort_by_home(std::span<std::uint32_t const> order, HomeOf home_of, std::size_t homes) {
         offsets_.assign(homes + 1, 0);
-        for (auto const home : home_of) {
-            ++offsets_[home + 1];
+        for (auto const item : order) {
+            ++offsets_[home_of(item) + 1];
         }
         for (std::size_t home = 0; home < homes; ++home) {
             offsets_[home + 1] += offsets_[home];
         }
-        sorted_.resize(home_of.size());
-        for (auto item = static_cast<std::uint32_t>(home_of.size()); item-- > 0;) {
-            sorted_[--offsets_[home_of[item] + 1]] = item;
+        sorted_.resize(order.size());
+        for (std::size_t place = order.size(); place-- > 0;) {
+            sorted_[--offsets_[home_of(order[place]) + 1]] = order[place];
         }
         // Each offset has come down to where its home begins, one place too late.
         std::rotate(offsets_.begin(), offsets_.begin() + 1, offsets_.end());
-        offsets_.back() = home_of.size();
+        offsets_.back() = order.size();
     }
 
     std::uint64_t least_leaving(stay_items const& items, std::span<std::uint32_t const> own, std::size_t ranks,

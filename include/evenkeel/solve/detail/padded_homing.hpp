@@ -28,7 +28,7 @@ class padded_homing {
         counts_.reserve(ranks);
     }
 
-    /// @param rank_of  Of each item; no rank is above the bound.
+    /// @param rank_of  Of the whole batch; no rank is above the bound.
     void operator()(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t const> nodes_of_ranks,
                     std::uint64_t bound, std::span<std::uint32_t> rank_of, step_budget steps) {
         items_ = &items;
@@ -38,23 +38,21 @@ class padded_homing {
         steps_ = &steps;
         first_.assign(nodes_.size(), no_rank);
         counts_.assign(nodes_.size(), 0);
-        next_.resize(items.size());
-        before_.resize(items.size());
-        for (auto item = static_cast<std::uint32_t>(items.size()); item-- > 0;) {
-            insert(item, rank_of[item]);
+        next_.resize(rank_of.size());
+        before_.resize(rank_of.size());
+        for (std::size_t place = items.size(); place-- > 0;) {
+            insert(items.order()[place], rank_of[items.order()[place]]);
         }
-        sweep([&](std::uint32_t item) { return node_of(item) != items.home_node[item]; },
-              [&](std::uint32_t item) { return ranks[items.home_node[item]]; },
-              [&](std::uint32_t item, std::uint32_t rank) { return items.home_node[item] == nodes_[rank]; });
+        sweep([&](std::uint32_t item) { return node_of(item) != items.home_node(item); },
+              [&](std::uint32_t item) { return ranks[items.home_node(item)]; },
+              [&](std::uint32_t item, std::uint32_t rank) { return items.home_node(item) == nodes_[rank]; });
         sweep(
             [&](std::uint32_t item) {
-                return items.home_rank[item] != rank_of_[item] && items.home_rank[item] != no_rank &&
-                       node_of(item) == items.home_node[item];
+                return items.home_rank(item) != rank_of_[item] && items.home_rank(item) != no_rank &&
+                       node_of(item) == items.home_node(item);
             },
-            [&](std::uint32_t item) {
-                return std::span{&items.home_rank[item], 1};
-            },
-            [&](std::uint32_t item, std::uint32_t rank) { return items.home_rank[item] == rank; });
+            [&](std::uint32_t item) { return items.home_ranks().subspan(item, 1); },
+            [&](std::uint32_t item, std::uint32_t rank) { return items.home_rank(item) == rank; });
         steps_ = nullptr;
     }
 
@@ -73,7 +71,7 @@ class padded_homing {
         bool worthwhile = true;
         for (std::size_t turn = 0; turn < most_sweeps && worthwhile && !steps_->exhausted(); ++turn) {
             away_.clear();
-            for (std::uint32_t item = 0; item < items_->size(); ++item) {
+            for (auto const item : items_->order()) {
                 if (is_away(item) && items_->bytes_of(item) > 0) {
                     away_.push_back(item);
                 }
@@ -81,7 +79,7 @@ class padded_homing {
             if (!items_->proportional) {
                 std::sort(away_.begin(), away_.end(), [&](std::uint32_t a, std::uint32_t b) {
                     return items_->bytes_of(a) != items_->bytes_of(b) ? items_->bytes_of(a) > items_->bytes_of(b)
-                                                                      : a < b;
+                                                                      : items_->precedes(a, b);
                 });
             }
             std::size_t came = 0;
@@ -101,13 +99,12 @@ class padded_homing {
             if (items_->weight(item) > bound_ / count) {
                 continue;
             }
-            // Lower numbers are no lighter.
-            std::uint32_t heaviest = item;
+            std::uint64_t heaviest = items_->weight(item);
             for (auto other = first_[rank]; other != no_rank; other = next_[other]) {
-                heaviest = std::min(heaviest, other);
+                heaviest = std::max(heaviest, items_->weight(other));
             }
             steps_->spend(count);
-            if (items_->weight(heaviest) <= bound_ / count) {
+            if (heaviest <= bound_ / count) {
                 remove(item);
                 insert(item, rank);
                 return true;
@@ -138,7 +135,7 @@ class padded_homing {
                     gain -= std::min(gain, items_->bytes_of(other));
                 }
                 // Of several the heaviest: it leaves most room to those that come after.
-                if (gain > saved || (gain == saved && gain > 0 && other < best)) {
+                if (gain > saved || (gain == saved && gain > 0 && items_->precedes(other, best))) {
                     saved = gain;
                     best = other;
                 }

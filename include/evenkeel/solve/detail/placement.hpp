@@ -5,38 +5,39 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
-#include <utility>
-#include <vector>
+
+#include <evenkeel/solve/detail/item_lists.hpp>
 
 namespace evenkeel::detail {
 
-/// Which items each rank has while a search moves them about: one list per rank, heaviest item first.
-///
-/// The lists share one pool of memory. A list that outgrows its place moves to the end of the pool, with room to grow;
-/// when the pool is full, all lists are packed anew. So nothing is allocated once a batch of the same shape has been
-/// seen.
+/// Which items each rank has while a search moves them about: one list per rank, heaviest item first, of equal weights
+/// the one with the lower number.
 class placement {
   public:
-    void reserve(std::size_t items, std::size_t ranks) {
-        lists_.reserve(ranks);
-        for (auto* const weights : {&pool_weights_, &spare_weights_}) {
-            weights->reserve(memory(items, ranks));
-        }
-        for (auto* const numbers : {&pool_items_, &spare_items_}) {
-            numbers->reserve(memory(items, ranks));
-        }
-    }
+    void reserve(std::size_t items, std::size_t ranks) { lists_.reserve(items, ranks); }
 
     /// @param weights  Of all items, in falling order.
     /// @param rank_of  The rank that has each.
     void reset(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> rank_of, std::size_t ranks) {
-        lists_.assign(ranks, {});
+        lists_.clear(ranks);
         for (auto const rank : rank_of) {
             ++lists_[rank].capacity;
         }
-        fill<true>(weights, rank_of);
+        start(weights.size());
+        if (ranks > most_at_once && !weights.empty() && weights.front() >> 32 == 0) {
+            fill_packed(weights, rank_of);
+        } else {
+            auto* const to_weights = lists_.weights();
+            auto* const to_items = lists_.items();
+            for (std::size_t item = 0; item < weights.size(); ++item) {
+                auto& own = lists_[rank_of[item]];
+                to_weights[own.size] = weights[item];
+                to_items[own.size++] = static_cast<std::uint32_t>(item);
+                own.load += weights[item];
+            }
+        }
+        finish();
     }
 
     /// How many items a rank has, and what they weigh.
@@ -45,15 +46,29 @@ class placement {
         std::uint64_t load = 0;
     };
 
-    /// The same for who knows that of each rank.
-    void reset(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> rank_of,
-               std::span<summary const> known) {
-        lists_.assign(known.size(), {});
+    /// The same for items with other numbers, where that is known of each rank.
+    ///
+    /// @param weights   Of all items; those of each rank in falling order, or `restore_order` has to follow.
+    /// @param numbers   Of the items.
+    /// @param for_ranks  Is called with what to call with the index and the rank of each, in rising order.
+    template <class ForRanks>
+    void reset(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> numbers,
+               std::span<summary const> known, ForRanks for_ranks) {
+        lists_.clear(known.size());
         for (std::size_t rank = 0; rank < known.size(); ++rank) {
             lists_[rank].capacity = known[rank].count;
             lists_[rank].load = known[rank].load;
         }
-        fill<false>(weights, rank_of);
+        start(weights.size());
+        auto* const lists = lists_.all().data();
+        auto* const to_weights = lists_.weights();
+        auto* const to_items = lists_.items();
+        for_ranks([=](std::size_t index, std::size_t rank) {
+            std::size_t const place = lists[rank].size++;
+            to_weights[place] = weights[index];
+            to_items[place] = numbers[index];
+        });
+        finish();
     }
 
     /// Counts what a rank has besides its items.
@@ -63,57 +78,62 @@ class placement {
     [[nodiscard]] std::uint64_t load(std::size_t rank) const noexcept { return lists_[rank].load; }
 
     [[nodiscard]] std::uint64_t busiest_load() const noexcept {
-        return std::ranges::max_element(lists_, {}, &rank_list::load)->load;
+        return std::ranges::max_element(lists_.all(), {}, &item_lists::list::load)->load;
     }
 
     /// The weights of the items of `rank`, in falling order; valid until the next `insert`.
     [[nodiscard]] std::span<std::uint64_t const> weights(std::size_t rank) const noexcept {
-        return std::span{pool_weights_}.subspan(lists_[rank].begin, lists_[rank].size);
+        return {lists_.weights() + lists_[rank].begin, lists_[rank].size};
     }
 
     /// The items themselves.
     [[nodiscard]] std::span<std::uint32_t const> items(std::size_t rank) const noexcept {
-        return std::span{pool_items_}.subspan(lists_[rank].begin, lists_[rank].size);
+        return {lists_.items() + lists_[rank].begin, lists_[rank].size};
+    }
+
+    /// Where among the items of `rank` one stands, or would stand.
+    [[nodiscard]] std::size_t position_of(std::size_t rank, std::uint32_t item, std::uint64_t weight) const noexcept {
+        return lists_.position_of(rank, item, weight);
     }
 
     void remove(std::size_t rank, std::size_t position) noexcept {
         auto& own = lists_[rank];
-        auto const place = static_cast<std::ptrdiff_t>(own.begin + position);
-        auto const end = static_cast<std::ptrdiff_t>(own.begin + own.size);
-        own.load -= pool_weights_[static_cast<std::size_t>(place)];
+        auto* const weights = lists_.weights() + own.begin;
+        auto* const items = lists_.items() + own.begin;
+        own.load -= weights[position];
+        std::move(weights + position + 1, weights + own.size, weights + position);
+        std::move(items + position + 1, items + own.size, items + position);
         --own.size;
-        std::move(pool_weights_.begin() + place + 1, pool_weights_.begin() + end, pool_weights_.begin() + place);
-        std::move(pool_items_.begin() + place + 1, pool_items_.begin() + end, pool_items_.begin() + place);
     }
 
     void insert(std::size_t rank, std::uint32_t item, std::uint64_t weight) {
-        if (lists_[rank].size == lists_[rank].capacity) {
-            grow(rank);
-        }
+        lists_.grow(rank, 1);
         auto& own = lists_[rank];
-        // Item numbers follow the falling order of the weights.
-        std::size_t const end = own.begin + own.size;
-        std::size_t place = end;
         if (own.size <= 32) {
-            for (; place > own.begin && pool_items_[place - 1] > item; --place) {
-                pool_items_[place] = pool_items_[place - 1];
-                pool_weights_[place] = pool_weights_[place - 1];
-            }
+            lists_.sift(rank, own.size, item, weight);
         } else {
-            auto* const numbers = pool_items_.data();
-            auto* const weights = pool_weights_.data();
-            place = static_cast<std::size_t>(std::lower_bound(numbers + own.begin, numbers + end, item) - numbers);
-            std::move_backward(numbers + place, numbers + end, numbers + end + 1);
-            std::move_backward(weights + place, weights + end, weights + end + 1);
+            std::size_t const place = position_of(rank, item, weight);
+            auto* const weights = lists_.weights() + own.begin;
+            auto* const items = lists_.items() + own.begin;
+            std::move_backward(items + place, items + own.size, items + own.size + 1);
+            std::move_backward(weights + place, weights + own.size, weights + own.size + 1);
+            items[place] = item;
+            weights[place] = weight;
         }
-        pool_items_[place] = item;
-        pool_weights_[place] = weight;
         ++own.size;
         own.load += weight;
         if (inserted_ < most_noted) {
             noted_[inserted_] = {item, static_cast<std::uint32_t>(rank)};
         }
         ++inserted_;
+    }
+
+    /// Inserts several at once, whose load has been counted.
+    ///
+    /// @param arrivals  Items with their weights; are put in order.
+    template <class Arrival>
+    void insert(std::size_t rank, std::span<Arrival> arrivals) {
+        lists_.merge(rank, arrivals);
     }
 
     struct insertion {
@@ -129,6 +149,15 @@ class placement {
         return std::span{noted_}.first(std::min(inserted_, most_noted));
     }
 
+    /// Puts the items of each rank in order; quick where most of them are.
+    void restore_order() noexcept {
+        for (std::size_t rank = 0; rank < ranks(); ++rank) {
+            for (std::size_t next = 1; next < lists_[rank].size; ++next) {
+                lists_.sift(rank, next, items(rank)[next], weights(rank)[next]);
+            }
+        }
+    }
+
     void store(std::span<std::uint32_t> rank_of) const noexcept {
         for (std::size_t rank = 0; rank < ranks(); ++rank) {
             for (auto const item : items(rank)) {
@@ -138,109 +167,43 @@ class placement {
     }
 
   private:
-    static constexpr std::size_t headroom = 4;
     static constexpr std::size_t most_noted = 64;
-
-    /// The lists with their headroom, and twice the items beside them.
-    [[nodiscard]] static std::size_t memory(std::size_t items, std::size_t ranks) noexcept {
-        return 3 * items + headroom * (ranks + 1);
-    }
-
-    struct rank_list {
-        std::size_t begin = 0;
-        std::size_t size = 0;
-        std::size_t capacity = 0;
-        std::uint64_t load = 0;
-    };
-
-    /// Fills lists of which only the capacities are there, without headroom, and adds up what is in them, if asked to.
-    template <bool add_up>
-    void fill(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> rank_of) {
-        inserted_ = 0;
-        limit_ = memory(weights.size(), lists_.size());
-        if (pool_items_.size() < limit_) {
-            pool_weights_.resize(limit_);
-            spare_weights_.resize(limit_);
-            pool_items_.resize(limit_);
-            spare_items_.resize(limit_);
-        }
-        end_ = 0;
-        for (auto& own : lists_) {
-            own.capacity += headroom;
-            own.begin = std::exchange(end_, end_ + own.capacity);
-            // For now, the place of its next item.
-            own.size = own.begin;
-        }
-        if (lists_.size() > most_at_once && !weights.empty() && weights.front() >> 32 == 0) {
-            fill_packed<add_up>(weights, rank_of);
-        } else {
-            for (std::size_t item = 0; item < weights.size(); ++item) {
-                auto& own = lists_[rank_of[item]];
-                std::size_t const place = own.size++;
-                pool_weights_[place] = weights[item];
-                pool_items_[place] = static_cast<std::uint32_t>(item);
-                own.load += add_up ? weights[item] : 0;
-            }
-        }
-        for (auto& own : lists_) {
-            own.size -= own.begin;
-        }
-    }
 
     /// To how many lists items go in turn before the caches do not hold the ends of them all.
     static constexpr std::size_t most_at_once = 4096;
 
+    /// Until `finish`, the size of a list is the place of its next item.
+    void start(std::size_t items) {
+        inserted_ = 0;
+        lists_.lay_out(items);
+        for (auto& own : lists_.all()) {
+            own.size = own.begin;
+        }
+    }
+
+    void finish() noexcept {
+        for (auto& own : lists_.all()) {
+            own.size -= own.begin;
+        }
+    }
+
     /// With weight and number packed into one, so that half as many ends of lists are written to in turn.
-    template <bool add_up>
     void fill_packed(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> rank_of) noexcept {
+        auto* const packed = lists_.scratch();
         for (std::size_t item = 0; item < weights.size(); ++item) {
             auto& own = lists_[rank_of[item]];
-            spare_weights_[own.size++] = weights[item] << 32 | item;
-            own.load += add_up ? weights[item] : 0;
+            packed[own.size++] = weights[item] << 32 | item;
+            own.load += weights[item];
         }
-        for (auto const& own : lists_) {
+        for (auto const& own : lists_.all()) {
             for (std::size_t place = own.begin; place < own.size; ++place) {
-                pool_weights_[place] = spare_weights_[place] >> 32;
-                pool_items_[place] = static_cast<std::uint32_t>(spare_weights_[place]);
+                lists_.weights()[place] = packed[place] >> 32;
+                lists_.items()[place] = static_cast<std::uint32_t>(packed[place]);
             }
         }
     }
 
-    void grow(std::size_t rank) {
-        std::size_t const capacity = lists_[rank].size + lists_[rank].size / 2 + headroom;
-        if (limit_ - end_ < capacity) {
-            pack();
-        }
-        std::size_t const to = std::exchange(end_, end_ + capacity);
-        move_list(lists_[rank], pool_weights_, pool_items_, to);
-        lists_[rank].capacity = capacity;
-    }
-
-    /// Leaves at least 2 * items + headroom places free, more than the longest list asks for.
-    void pack() {
-        end_ = 0;
-        for (auto& own : lists_) {
-            own.capacity = own.size + headroom;
-            move_list(own, spare_weights_, spare_items_, std::exchange(end_, end_ + own.capacity));
-        }
-        std::swap(pool_weights_, spare_weights_);
-        std::swap(pool_items_, spare_items_);
-    }
-
-    void move_list(rank_list& own, std::vector<std::uint64_t>& to_weights, std::vector<std::uint32_t>& to_items,
-                   std::size_t to) const {
-        std::copy_n(pool_weights_.data() + own.begin, own.size, to_weights.data() + to);
-        std::copy_n(pool_items_.data() + own.begin, own.size, to_items.data() + to);
-        own.begin = to;
-    }
-
-    std::vector<rank_list> lists_;
-    std::vector<std::uint64_t> pool_weights_;
-    std::vector<std::uint32_t> pool_items_;
-    std::vector<std::uint64_t> spare_weights_;
-    std::vector<std::uint32_t> spare_items_;
-    std::size_t end_ = 0;
-    std::size_t limit_ = 0;  ///< of the pool; it may be larger
+    item_lists lists_;
     std::size_t inserted_ = 0;
     std::array<insertion, most_noted> noted_{};
 };

@@ -58,9 +58,10 @@ class pod_batches {
     /// @return  How many batches that takes.
     std::size_t cut(stay_items const& items, std::size_t nodes, std::uint64_t bound, std::uint64_t allowance,
                     std::span<std::uint32_t> batch_of) {
-        pool_.resize(items.size());
-        std::iota(pool_.begin(), pool_.end(), 0U);
-        std::fill(batch_of.begin(), batch_of.end(), no_rank);
+        pool_.assign(items.order().begin(), items.order().end());
+        for (auto const item : pool_) {
+            batch_of[item] = no_rank;
+        }
         batches_ = 0;
         for (std::size_t nodes_per_pod = 1; !pool_.empty(); nodes_per_pod *= 2) {
             bool const all = nodes_per_pod >= nodes;
@@ -75,7 +76,7 @@ class pod_batches {
     }
 
     void sort_by_pod(stay_items const& items, std::size_t nodes_per_pod, std::size_t pods) {
-        auto const pod_of = [&](std::uint32_t item) { return pods == 1 ? 0 : items.home_node[item] / nodes_per_pod; };
+        auto const pod_of = [&](std::uint32_t item) { return pods == 1 ? 0 : items.home_node(item) / nodes_per_pod; };
         offsets_.assign(pods + 1, 0);
         for (auto const item : pool_) {
             ++offsets_[pod_of(item)];

@@ -10,40 +10,65 @@
 
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/quality.hpp>
+#include <evenkeel/solve/detail/district_bound.hpp>
 #include <evenkeel/solve/detail/solve.hpp>
 #include <evenkeel/solve/detail/stay_items.hpp>
 #include <evenkeel/solve/detail/stay_room.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
 #include <evenkeel/solve/detail/write_plan.hpp>
-#include <evenkeel/solve/lower_bound.hpp>
 #include <evenkeel/solve/options.hpp>
 #include <evenkeel/solve/rebalanced.hpp>
 
 namespace evenkeel::detail {
 
-/// Where items that weigh nothing are: at home, or with a rank of their node, or, where that has none, with any. Counts
-/// what that moves, and these items among those of their ranks, in `result.plan.offsets`.
-inline void stay_where_drawn(stay_task const& task, node_ranks const& ranks, std::span<std::uint32_t> rank_of_item,
-                             rebalanced& result) {
-    std::ranges::copy(task.home_ranks, rank_of_item.begin());
-    bool const all_have_ranks = task.home_nodes.empty();
-    for (std::size_t item = 0; item < rank_of_item.size() && !all_have_ranks; ++item) {
+/// Gives items that weigh nothing and whose home is no rank to a rank of their node or, where that has none, to any.
+inline void seat_weightless(stay_task const& task, node_ranks const& ranks, std::span<std::uint32_t> rank_of_item) {
+    for (std::size_t item = 0; item < rank_of_item.size(); ++item) {
         if (rank_of_item[item] == no_rank && task.weights[item] == 0) {
             auto const members = ranks[task.home_nodes[item]];
             rank_of_item[item] = members.empty() ? static_cast<std::uint32_t>(item % ranks.ranks.size())
                                                  : members[item % members.size()];
-            ++result.plan.offsets[rank_of_item[item]];
-            result.moved += task.bytes[item];
-            result.between_nodes += members.empty() ? task.bytes[item] : 0;
+        }
+    }
+}
+
+/// Counts what moves, and how many items each rank has, in `plan.offsets`, if the task has a plan.
+inline void count_moves(stay_task const& task, stay_room& room) {
+    auto& result = room.result;
+    auto& movers = room.movers;
+    movers.resize(task.weights.size());
+    // Collected first: which items these are no processor foresees.
+    auto const now_on = std::span<std::uint32_t const>{room.rank_of_item};
+    std::size_t moved = 0;
+    for (std::uint32_t item = 0; item < now_on.size(); ++item) {
+        movers[moved] = item;
+        moved += now_on[item] != task.home_ranks[item] ? 1U : 0U;
+    }
+    result.moved = 0;
+    result.between_nodes = 0;
+    for (auto const item : std::span{movers}.first(moved)) {
+        bool const leaves = task.nodes_of_ranks[now_on[item]] != task.home_node(item);
+        result.moved += task.bytes[item];
+        result.between_nodes += leaves ? task.bytes[item] : 0;
+    }
+    if (!task.plan) {
+        return;
+    }
+    auto& counts = result.plan.offsets;
+    counts.assign(task.nodes_of_ranks.size() + 1, 0);
+    std::ranges::copy(room.items.at_home.drawn_on_ranks, counts.begin());
+    for (auto const item : std::span{movers}.first(moved)) {
+        ++counts[now_on[item]];
+        if (std::uint32_t const home = task.home_ranks[item]; home != no_rank) {
+            --counts[home];
         }
     }
 }
 
 /// Balances without regard to homes; the result is in `room.scratch`.
 inline void balance_anew(stay_room& room, stay_task const& task, std::uint64_t& bound) {
-    auto const& weights = room.items.sorted.weights;
-    room.scratch.weights.assign(weights.begin(), weights.end());
+    room.scratch.weights.assign(room.items.weights().begin(), room.items.weights().end());
     solve(room.scratch, {task.nodes_of_ranks.size()}, {});
     bound = room.scratch.result.quality.lower_bound;
 }
@@ -51,9 +76,12 @@ inline void balance_anew(stay_room& room, stay_task const& task, std::uint64_t& 
 /// Gives the batches of such a plan to ranks and brings home what can come.
 inline void take_batches(stay_room& room, std::uint64_t target, step_budget steps) {
     auto const& plan = room.scratch.result.plan;
+    room.rank_of.assign(room.items.home_ranks().begin(), room.items.home_ranks().end());
     for (std::uint32_t rank = 0; rank < plan.ranks().value; ++rank) {
         for (auto const item : plan[rank_id{rank}]) {
-            room.rank_of[to_index(item)] = rank;
+            // What weighs nothing stays at home.
+            auto& rank_of = room.rank_of[to_index(item)];
+            rank_of = room.items.weight(to_index(item)) == 0 ? rank_of : rank;
         }
     }
     room.seats(room.items, room.ranks, room.rank_of);
@@ -132,17 +160,15 @@ inline void rebalance(stay_room& room, stay_task const& task) {
     std::size_t const ranks = task.nodes_of_ranks.size();
     room.reserve(count, ranks, task.nodes);
     room.ranks.assign(task.nodes_of_ranks, task.nodes);
-    items.assign("rebalance", task);
+    items.assign("rebalance", task, task.district);
 
-    std::uint64_t bound = lower_bound(items.sorted, ranks);
+    std::uint64_t bound = items.size() > 0 ? lower_bound(items, ranks, room.scratch.items) : 0;
     std::uint64_t target = goal_of(bound, task.tolerance);
     std::uint64_t all_steps = 0;
     if (__builtin_mul_overflow(std::max<std::uint64_t>(count, 1024), task.effort, &all_steps)) {
         all_steps = std::numeric_limits<std::uint64_t>::max();
     }
     step_budget steps{all_steps};
-    auto& rank_of = room.rank_of;
-    rank_of.resize(items.size());
     room.result.from_scratch = false;
     room.staying.start(items, room.ranks, target);
     if (items.size() > 0) {
@@ -181,46 +207,17 @@ inline void rebalance(stay_room& room, stay_task const& task) {
     }
     std::uint64_t const busiest = items.size() > 0 ? room.staying.busiest_load() : 0;
 
-    room.rank_of_item.resize(count);
     auto& result = room.result;
+    room.staying.give_up_ranks(room.rank_of_item);
+    if (items.at_home.some_homeless) {
+        seat_weightless(task, room.ranks, room.rank_of_item);
+    }
+    count_moves(task, room);
     result.total = 0;
     if (task.plan) {
         result.total = task.weights_are_bytes()
                            ? items.sorted.total * items.sorted.unit
                            : std::accumulate(task.bytes.begin(), task.bytes.end(), std::uint64_t{0});
-    }
-    result.moved = 0;
-    result.between_nodes = 0;
-    auto& counts = result.plan.offsets;
-    counts.assign(ranks + 1, 0);
-    std::ranges::copy(items.drawn_on_ranks, counts.begin());
-    stay_where_drawn(task, room.ranks, room.rank_of_item, result);
-    // Collected first: which items these are no processor foresees.
-    auto& movers = room.rank_of;
-    std::size_t moved = 0;
-    auto const now_on = room.staying.ranks_of();
-    for (std::uint32_t item = 0; item < items.size(); ++item) {
-        movers[moved] = item;
-        moved += now_on[item] != items.home_rank[item] ? 1U : 0U;
-    }
-    // Where they stand in a large batch is in no cache.
-    constexpr std::size_t ahead = 16;
-    for (std::size_t index = 0; index < moved; ++index) {
-        std::uint32_t const later = items.sorted.positions[movers[std::min(index + ahead, moved - 1)]];
-        __builtin_prefetch(room.rank_of_item.data() + later, 1);
-        std::uint32_t const item = movers[index];
-        std::uint32_t const rank = now_on[item];
-        room.rank_of_item[items.sorted.positions[item]] = rank;
-        result.between_nodes += task.nodes_of_ranks[rank] == items.home_node[item] ? 0 : items.bytes_of(item);
-    }
-    for (auto const item : std::span{movers}.first(task.plan ? moved : 0)) {
-        ++counts[now_on[item]];
-        if (std::uint32_t const home = items.home_rank[item]; home != no_rank) {
-            --counts[home];
-        }
-        result.moved += items.bytes_of(item);
-    }
-    if (task.plan) {
         write_plan_of_runs(room.rank_of_item, task.home_ranks, result.plan);
     }
     result.quality = {.max_load = busiest * items.sorted.unit,
@@ -231,7 +228,7 @@ inline void rebalance(stay_room& room, stay_task const& task) {
     result.between_nodes_bound.reset();
     if (task.bounds) {
         room.rooms.assign(ranks, busiest);
-        auto const least = room.bounds(items, room.ranks, items.home_loads, room.rooms, result.between_nodes);
+        auto const least = room.bounds(items, room.ranks, items.at_home.loads, room.rooms, result.between_nodes);
         result.moved_bound = least.moved;
         result.between_nodes_bound = least.between_nodes;
     }

@@ -28,7 +28,7 @@ namespace evenkeel::detail {
 /// What `rebalance` of padded batches remembers from call to call: memory alone, no state.
 struct padded_stay_room {
     void reserve(std::size_t count, std::size_t rank_count, std::size_t nodes) {
-        items.reserve(count);
+        items.reserve(count, nodes);
         pods.reserve(count, nodes);
         seats.reserve(count, rank_count, nodes);
         homing.reserve(count, rank_count);
@@ -47,8 +47,7 @@ struct padded_stay_room {
     batch_seats seats;
     padded_homing homing;
     padded_bounds bounds;
-    std::vector<std::uint32_t> rank_of;  ///< of the items that weigh something
-    std::vector<std::uint32_t> rank_of_item;
+    std::vector<std::uint32_t> rank_of;  ///< of each item
     std::vector<std::uint64_t> counts;   ///< by rank
     std::vector<std::uint64_t> longest;  ///< by rank: what its heaviest item weighs
     rebalanced result;
@@ -58,7 +57,7 @@ struct padded_stay_room {
 inline void count_padded(padded_stay_room& room) {
     room.counts.assign(room.nodes_of_ranks.size(), 0);
     room.longest.assign(room.nodes_of_ranks.size(), 0);
-    for (std::size_t item = 0; item < room.items.size(); ++item) {
+    for (auto const item : room.items.order()) {
         std::uint32_t const rank = room.rank_of[item];
         ++room.counts[rank];
         room.longest[rank] = std::max(room.longest[rank], room.items.weight(item));
@@ -97,27 +96,25 @@ inline void write_padded(stay_task const& task, std::uint64_t bound, padded_stay
     result.total = std::accumulate(task.bytes.begin(), task.bytes.end(), std::uint64_t{0});
     result.moved = 0;
     result.between_nodes = 0;
-    // What weighs nothing stays at home.
-    room.rank_of_item.assign(task.home_ranks.begin(), task.home_ranks.end());
-    for (std::size_t item = 0; item < items.size(); ++item) {
+    for (auto const item : items.order()) {
         std::uint32_t const rank = room.rank_of[item];
-        room.rank_of_item[items.sorted.positions[item]] = rank;
-        result.moved += rank == items.home_rank[item] ? 0 : items.bytes_of(item);
-        result.between_nodes += task.nodes_of_ranks[rank] == items.home_node[item] ? 0 : items.bytes_of(item);
+        result.moved += rank == items.home_rank(item) ? 0 : items.bytes_of(item);
+        result.between_nodes += task.nodes_of_ranks[rank] == items.home_node(item) ? 0 : items.bytes_of(item);
     }
-    write_plan(room.rank_of_item, ranks, result.plan);
+    write_plan(room.rank_of, ranks, result.plan);
     result.between_nodes_bound.reset();
     result.moved_bound.reset();
     if (!task.bounds) {
         return;
     }
     std::uint64_t const between_nodes = room.bounds(
-        items, items.home_node, task.nodes, [&](std::size_t node) { return room.ranks.size(node); }, busiest);
+        items, [&](std::size_t item) { return items.home_node(item); }, task.nodes,
+        [&](std::size_t node) { return room.ranks.size(node); }, busiest);
     result.between_nodes_bound = between_nodes;
     // Whatever leaves its node leaves its rank.
-    result.moved_bound = std::max(
-        between_nodes, room.bounds(
-                           items, items.home_rank, ranks, [](std::size_t) { return std::size_t{1}; }, busiest));
+    result.moved_bound = std::max(between_nodes, room.bounds(
+                                                     items, [&](std::size_t item) { return items.home_rank(item); },
+                                                     ranks, [](std::size_t) { return std::size_t{1}; }, busiest));
 }
 
 /// `rebalance` for a task whose weights are padded and whose homes are all ranks; the result is in `room.result`.
@@ -128,7 +125,8 @@ inline void rebalance_padded(padded_stay_room& room, stay_task const& task) {
     room.ranks.assign(task.nodes_of_ranks, task.nodes);
     auto& items = room.items;
     items.assign("rebalance", task);
-    room.rank_of.assign(items.home_rank.begin(), items.home_rank.end());
+    // What weighs nothing stays there.
+    room.rank_of.assign(task.home_ranks.begin(), task.home_ranks.end());
     room.result.from_scratch = false;
     if (items.size() == 0) {
         write_padded(task, 0, room);

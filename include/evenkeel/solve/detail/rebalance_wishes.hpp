@@ -123,10 +123,7 @@ class wished_stay {
         if (!asked_->pinned.empty() || !asked_->speeds.empty()) {
             return;  // ranks that are not alike cannot change batches
         }
-        room_->rank_of.resize(room_->items.size());
-        for (std::size_t item = 0; item < room_->items.size(); ++item) {
-            room_->rank_of[item] = own_->rank_of[room_->items.sorted.positions[item]];
-        }
+        room_->rank_of.assign(own_->rank_of.begin(), own_->rank_of.end());
         room_->seats(room_->items, room_->ranks, room_->rank_of, true);
         for (auto& rank : own_->rank_of) {
             rank = room_->seats.rank_of_batch()[rank];
@@ -175,7 +172,7 @@ class wished_stay {
         auto& result = room_->result;
         staying_.find_rooms(busiest, room_->rooms);
         auto const least =
-            room_->bounds(items, room_->ranks, items.home_loads, room_->rooms, result.between_nodes - homes.between);
+            room_->bounds(items, room_->ranks, items.at_home.loads, room_->rooms, result.between_nodes - homes.between);
         result.between_nodes_bound = homes.between + least.between_nodes;
         // What a group costs on another rank of its home node is not known.
         result.moved_bound =

@@ -18,7 +18,7 @@ namespace evenkeel::detail {
 /// What `rebalance` remembers from call to call: memory alone, no state.
 struct stay_room {
     void reserve(std::size_t count, std::size_t rank_count, std::size_t nodes) {
-        items.reserve(count);
+        items.reserve(count, nodes);
         staying.reserve(count, rank_count, nodes);
         seats.reserve(count, rank_count, nodes);
         scratch.reserve(count, rank_count);
@@ -28,6 +28,7 @@ struct stay_room {
         bounds.reserve(count, rank_count, nodes);
         rank_of.reserve(count);
         near.reserve(count);
+        movers.reserve(count);
         rank_of_item.reserve(count);
         rooms.reserve(rank_count);
     }
@@ -45,9 +46,10 @@ struct stay_room {
     buffers scratch;  ///< for balancing without regard to homes
     batch_seats seats;
     byte_bounds bounds;
-    std::vector<std::uint32_t> rank_of;       ///< of the items that weigh something
+    std::vector<std::uint32_t> rank_of;       ///< of each item, in a plan made without regard to homes
     std::vector<std::uint32_t> near;          ///< the same, for the best plan so far
-    std::vector<std::uint32_t> rank_of_item;  ///< of the whole batch
+    std::vector<std::uint32_t> rank_of_item;  ///< the same, in the end
+    std::vector<std::uint32_t> movers;        ///< the items that are elsewhere
     std::vector<std::uint64_t> rooms;         ///< what each rank may have
     rebalanced result;
 };

@@ -13,6 +13,7 @@
 #include <evenkeel/solve/detail/node_level.hpp>
 #include <evenkeel/solve/detail/node_packing.hpp>
 #include <evenkeel/solve/detail/node_rescue.hpp>
+#include <evenkeel/solve/detail/node_slack.hpp>
 #include <evenkeel/solve/detail/stay_items.hpp>
 #include <evenkeel/solve/detail/stay_state.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
@@ -38,7 +39,6 @@ class stay_search {
         rescue_.reserve(items, ranks, nodes);
         homing_.reserve(items);
         best_.reserve(items);
-        spare_.reserve(items);
         caps_.reserve(nodes);
         failed_.reserve(nodes);
         margins_.reserve(32);
@@ -57,8 +57,8 @@ class stay_search {
         is_home_ = true;
         state_.carry(ballast);
         state_.go_home(items, ranks);
-        excess_ = state_.excess_over(target);
-        slack_of_node_ = state_.slack_of_node(target);
+        excess_ = excess_over(state_, target);
+        slack_of_node_ = slack_of_node(state_, target);
     }
 
     /// Tries once, with as much slack kept back in each node as costs a percent more, at most.
@@ -109,7 +109,7 @@ class stay_search {
     /// Goes back to the best of what was found.
     void finish() {
         if (!is_best_) {
-            state_.take_up(*items_, *ranks_, best_, spare_);
+            state_.take_up(*items_, *ranks_, best_);
         }
     }
 
@@ -125,11 +125,13 @@ class stay_search {
     /// Starts from another placement, all of whose ranks are at the target or below, and brings home what can come.
     void take_up(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t const> rank_of,
                  std::uint64_t target, step_budget& steps) {
-        state_.take_up(items, ranks, rank_of, spare_);
+        state_.take_up(items, ranks, rank_of);
         homing_(state_, target, steps);
     }
 
     [[nodiscard]] std::span<std::uint32_t const> ranks_of() const noexcept { return state_.ranks_of(); }
+    /// The same, for good.
+    void give_up_ranks(std::vector<std::uint32_t>& ranks_of) { state_.give_up_ranks(ranks_of); }
     [[nodiscard]] std::uint64_t cost_between_nodes() const noexcept { return state_.cost_between_nodes(); }
     [[nodiscard]] std::uint64_t busiest_load() const noexcept { return state_.busiest_load(); }
 
@@ -225,7 +227,7 @@ class stay_search {
     stay_items const* items_ = nullptr;
     node_ranks const* ranks_ = nullptr;
     std::uint64_t target_ = 0;
-    stay_state::node_excess excess_;
+    node_excess excess_;
     std::uint64_t slack_of_node_ = 0;
     std::uint64_t fewest_ = 0;  ///< what the best placement so far costs
     bool ran_out_ = false;      ///< whether the latest try failed for want of steps
@@ -239,7 +241,6 @@ class stay_search {
     node_caps caps_;
     std::vector<std::uint32_t> failed_;
     std::vector<std::uint32_t> best_;
-    std::vector<std::uint32_t> spare_;
 };
 
 }  // namespace evenkeel::detail

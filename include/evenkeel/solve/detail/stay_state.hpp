@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <evenkeel/solve/detail/items_underway.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/stay_items.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
@@ -24,6 +25,8 @@ class stay_state {
         rank_loads_.reserve(ranks);
         node_of_rank_.reserve(ranks);
         ballast_of_nodes_.reserve(nodes);
+        sums_.reserve(std::max(ranks, nodes));
+        underway_.reserve(items, nodes);
     }
 
     /// Says what each rank has besides its items and cannot give away, or nothing at all. Valid until it is said anew.
@@ -32,37 +35,76 @@ class stay_state {
     /// Puts everything at home. An item whose home is no rank goes to the lightest rank of its node, if that has any.
     void go_home(stay_items const& items, node_ranks const& ranks) {
         start(items, ranks);
-        nodes_.reset(items.sorted.weights, items.home_node, items.node_sums);
-        rank_of_.assign(items.home_rank.begin(), items.home_rank.end());
+        nodes_.reset(items.sorted.weights, items.order(), items.at_home.nodes,
+                     [&](auto const& put) { items.for_homes(put); });
+        rank_of_.assign(items.home_ranks().begin(), items.home_ranks().end());
         for (std::size_t rank = 0; rank < rank_loads_.size(); ++rank) {
-            rank_loads_[rank] += items.home_loads[rank];
+            rank_loads_[rank] += items.at_home.loads[rank];
         }
-        for (std::size_t item = 0; item < items.size() && items.some_homeless; ++item) {
+        for (auto const item : items.at_home.some_homeless ? items.order() : std::span<std::uint32_t const>{}) {
             if (rank_of_[item] == no_rank) {
-                seat(static_cast<std::uint32_t>(item), lightest_rank(items.home_node[item]));
+                seat(item, lightest_rank(items.home_node(item)));
             }
         }
     }
 
-    /// Takes up another placement of all items on ranks.
-    void take_up(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t const> rank_of,
-                 std::vector<std::uint32_t>& spare) {
+    /// Takes up another placement on ranks of all items that weigh something.
+    void take_up(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t const> rank_of) {
         start(items, ranks);
         rank_of_.assign(rank_of.begin(), rank_of.end());
-        spare.resize(items.size());
-        for (std::size_t item = 0; item < items.size(); ++item) {
+        for (auto const item : items.order()) {
             rank_loads_[rank_of[item]] += items.weight(item);
-            spare[item] = node_of_rank_[rank_of[item]];
-            cost_ += spare[item] == items.home_node[item] ? 0 : items_->cost_of(item);
+            cost_ += node_of_rank_[rank_of[item]] == items.home_node(item) ? 0 : items.cost_of(item);
         }
-        nodes_.reset(items.sorted.weights, spare, ranks.nodes());
+        list(nodes_, ranks.nodes(), [&](std::uint32_t item) { return node_of_rank_[rank_of[item]]; });
+    }
+
+    /// Lists the items of ranks, or of nodes, which are where `list_of(item)` says.
+    template <class ListOf>
+    void list(placement& lists, std::size_t count, ListOf list_of) {
+        auto const order = items_->order();
+        sums_.assign(count, {});
+        for (std::size_t place = 0; place < order.size(); ++place) {
+            auto& sum = sums_[list_of(order[place])];
+            ++sum.count;
+            sum.load += items_->sorted.weights[place];
+        }
+        lists.reset(items_->sorted.weights, order, sums_, [&](auto const& put) {
+            for (std::size_t place = 0; place < order.size(); ++place) {
+                put(place, list_of(order[place]));
+            }
+        });
+        if (!items_->is_falling()) {
+            lists.restore_order();
+        }
+    }
+
+    /// Lists what each rank has, with what else it carries.
+    void list_ranks(placement& lists) {
+        list(lists, ranks_->ranks.size(), [&](std::uint32_t item) { return rank_of_[item]; });
+        for (std::size_t rank = 0; rank < ballast_.size(); ++rank) {
+            lists.add_load(rank, ballast_[rank]);
+        }
+    }
+
+    /// Whether everything that weighs something is on a rank.
+    [[nodiscard]] bool all_have_ranks() const noexcept {
+        return !items_->at_home.some_homeless ||
+               std::ranges::all_of(items_->order(), [&](std::uint32_t item) { return rank_of_[item] != no_rank; });
     }
 
     [[nodiscard]] stay_items const& items() const noexcept { return *items_; }
     [[nodiscard]] node_ranks const& ranks() const noexcept { return *ranks_; }
+    /// Their lists lack what has been sent and not been unpacked.
     [[nodiscard]] placement const& nodes() const noexcept { return nodes_; }
     [[nodiscard]] std::uint32_t rank_of(std::uint32_t item) const noexcept { return rank_of_[item]; }
     [[nodiscard]] std::span<std::uint32_t const> ranks_of() const noexcept { return rank_of_; }
+    /// The same, for good; the memory given in exchange holds as much.
+    void give_up_ranks(std::vector<std::uint32_t>& ranks_of) {
+        ranks_of.reserve(rank_of_.capacity());
+        rank_of_.reserve(ranks_of.capacity());
+        ranks_of.swap(rank_of_);
+    }
     [[nodiscard]] std::uint64_t rank_load(std::uint32_t rank) const noexcept { return rank_loads_[rank]; }
     [[nodiscard]] std::uint32_t node_of_rank(std::uint32_t rank) const noexcept { return node_of_rank_[rank]; }
     [[nodiscard]] std::span<std::uint64_t const> ballast() const noexcept { return ballast_; }
@@ -76,40 +118,14 @@ class stay_state {
                (ballast_.empty() ? 0 : ballast_of_nodes_[node]);
     }
 
-    /// What a node has to spare on average, if no rank has more than `target`: no more than a few parts in a thousand,
-    /// however much there is.
-    [[nodiscard]] std::uint64_t slack_of_node(std::uint64_t target) const noexcept {
-        __extension__ typedef unsigned __int128 wide;
-        wide const room = static_cast<wide>(target) * ranks_->ranks.size();
-        wide const load = std::accumulate(ballast_.begin(), ballast_.end(), static_cast<wide>(items_->sorted.total));
-        return static_cast<std::uint64_t>(std::min(room - std::min(room, load), room / 400) / ranks_->nodes());
-    }
-
-    struct node_excess {
-        std::uint64_t weight = 0;
-        std::uint64_t nodes = 0;
-    };
-
-    /// What nodes have above what their ranks may have, and how many nodes these are.
-    [[nodiscard]] node_excess excess_over(std::uint64_t target) const noexcept {
-        node_excess result;
-        for (std::uint32_t node = 0; node < ranks_->nodes(); ++node) {
-            std::uint64_t const whole = room_for(node, target);
-            std::uint64_t const load = nodes_.load(node);
-            result.weight += load - std::min(load, whole);
-            result.nodes += load > whole ? 1U : 0U;
-        }
-        return result;
-    }
-
     [[nodiscard]] std::uint64_t busiest_load() const noexcept {
         return *std::max_element(rank_loads_.begin(), rank_loads_.end());
     }
 
     /// The rank on which an item would run in a node: its home, or the one with the least load.
     [[nodiscard]] std::uint32_t rank_in(std::uint32_t item, std::uint32_t node) const noexcept {
-        std::uint32_t const home = items_->home_rank[item];
-        return home != no_rank && items_->home_node[item] == node ? home : lightest_rank(node);
+        std::uint32_t const home = items_->home_rank(item);
+        return home != no_rank && node_of_rank_[home] == node ? home : lightest_rank(node);
     }
 
     /// What the items that are away from their nodes cost: their weight if that may stand for bytes, else their bytes.
@@ -117,14 +133,35 @@ class stay_state {
 
     /// Moves an item to another node.
     void move(std::uint32_t item, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
-        std::uint32_t const home = items_->home_node[item];
-        cost_ += from == home ? items_->cost_of(item) : 0;
-        cost_ -= to == home ? items_->cost_of(item) : 0;
-        auto const held = nodes_.items(from);
-        auto const place = std::lower_bound(held.begin(), held.end(), item);
-        nodes_.remove(from, static_cast<std::size_t>(place - held.begin()));
-        nodes_.insert(to, item, items_->weight(item));
-        seat(item, rank);
+        unpack(from);
+        unpack(to);
+        std::uint64_t const weight = leave(item, from, to, rank);
+        nodes_.insert(to, item, weight);
+    }
+
+    /// The same, but the lists of the other node do not have the item before that is unpacked; loads do at once. Many
+    /// items that come from everywhere are then put in their places together.
+    void send(std::uint32_t item, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
+        if (underway_.is_full()) {
+            unpack_all();
+        }
+        std::uint64_t const weight = leave(item, from, to, rank);
+        nodes_.add_load(to, weight);
+        underway_.send(item, weight, to);
+    }
+
+    /// Lists what has been sent to a node.
+    void unpack(std::uint32_t node) {
+        if (auto const arrivals = underway_.receive(node); !arrivals.empty()) {
+            nodes_.insert(node, arrivals);
+        }
+    }
+
+    void unpack_all() {
+        for (std::uint32_t node = 0; node < ranks_->nodes() && !underway_.empty(); ++node) {
+            unpack(node);
+        }
+        underway_.clear(ranks_->nodes());
     }
 
     /// Moves an item to another rank of its node.
@@ -142,12 +179,23 @@ class stay_state {
     }
 
   private:
+    std::uint64_t leave(std::uint32_t item, std::uint32_t from, std::uint32_t to, std::uint32_t rank) noexcept {
+        std::uint32_t const home = items_->home_node(item);
+        cost_ += from == home ? items_->cost_of(item) : 0;
+        cost_ -= to == home ? items_->cost_of(item) : 0;
+        std::uint64_t const weight = items_->weight(item);
+        nodes_.remove(from, nodes_.position_of(from, item, weight));
+        seat(item, weight, rank);
+        return weight;
+    }
+
     void start(stay_items const& items, node_ranks const& ranks) {
         items_ = &items;
         ranks_ = &ranks;
         cost_ = 0;
         rank_loads_.assign(ranks.ranks.size(), 0);
         std::copy(ballast_.begin(), ballast_.end(), rank_loads_.begin());
+        underway_.clear(ranks.nodes());
         ballast_of_nodes_.assign(ballast_.empty() ? 0 : ranks.nodes(), 0);
         node_of_rank_.resize(ranks.ranks.size());
         for (std::uint32_t node = 0; node < ranks.nodes(); ++node) {
@@ -179,6 +227,8 @@ class stay_state {
     std::vector<std::uint32_t> node_of_rank_;
     std::span<std::uint64_t const> ballast_;
     std::vector<std::uint64_t> ballast_of_nodes_;
+    std::vector<placement::summary> sums_;
+    items_underway underway_;  ///< from node to node
 };
 
 }  // namespace evenkeel::detail

@@ -45,6 +45,15 @@ struct stay_task {
     /// goes to another node.
     bool plan = true;
 
+    /// How many items the solver numbers together, as far as a node has no more: what it knows of so many is meant to
+    /// stay in a cache.
+    std::size_t district = std::size_t{1} << 15;
+
+    /// The node that an item belongs to.
+    [[nodiscard]] std::uint32_t home_node(std::size_t item) const noexcept {
+        return home_ranks[item] != no_rank ? nodes_of_ranks[home_ranks[item]] : home_nodes[item];
+    }
+
     /// Whether the two are the same memory, so that neither need be read to know that they are equal.
     [[nodiscard]] bool weights_are_bytes() const noexcept { return bytes.data() == weights.data(); }
 };

@@ -120,8 +120,8 @@ class wish_staying {
         if (staying.found()) {
             staying.finish();
         }
-        for (std::size_t item = 0; item < room_->items.size(); ++item) {
-            own_->rank_of[sorted.positions[item]] = staying.ranks_of()[item];
+        for (auto const item : room_->items.order()) {
+            own_->rank_of[item] = staying.ranks_of()[item];
         }
         return staying.found();
     }
