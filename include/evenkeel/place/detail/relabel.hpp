@@ -152,13 +152,15 @@ inline void relabel(plan const& plan, layout const& home, topology const& topolo
                 result.busiest_node_bound, relieve_busiest(room.slots, room.traffic, least_kept, room.busiest, seats));
         };
         relieve();
-        std::uint64_t const reached = loads.busy(loads.busiest());
-        count_loads(
-            room.slots, room.traffic, room.slots.node_of_rank,
-            [&](std::uint32_t batch) { return room.traffic.kept[batch]; }, loads);
-        if (loads.busy(loads.busiest()) < reached) {
-            seat_as_given(room.slots, room.traffic, seats);
-            relieve();
+        // At the bound already, the plan as given is no better to start from.
+        if (std::uint64_t const reached = loads.busy(loads.busiest()); reached > result.busiest_node_bound) {
+            count_loads(
+                room.slots, room.traffic, room.slots.node_of_rank,
+                [&](std::uint32_t batch) { return room.traffic.kept[batch]; }, loads);
+            if (loads.busy(loads.busiest()) < reached) {
+                seat_as_given(room.slots, room.traffic, seats);
+                relieve();
+            }
         }
     }
 

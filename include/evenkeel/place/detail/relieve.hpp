@@ -85,6 +85,7 @@ inline std::uint64_t relieve_busiest(node_slots const& slots, node_traffic const
                                      busiest_room& room, seating& seats) {
     count_loads(
         slots, traffic, seats.nodes, [&](std::uint32_t batch) { return seats.kept_by(batch, traffic); }, room.loads);
+    mark_entries(traffic, room);
     std::uint64_t bound = 0;
     auto read = std::numeric_limits<std::size_t>::max();
     for (std::size_t step = 0; step <= seats.nodes.size(); ++step) {
