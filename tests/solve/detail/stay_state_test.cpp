@@ -57,8 +57,8 @@ struct drawn_items {
 TEST(stay_state, lists_what_is_sent_to_a_node_once_it_is_unpacked) {
     drawn_items drawn{2, {9, 5, 3, 1, 8, 4, 4, 2}};
     auto& state = drawn.state;
-    state.send(2, 0, 1, 2);
-    state.send(0, 0, 1, 3);
+    state.send(2, 3, 0, 1, 2);
+    state.send(0, 9, 0, 1, 3);
     EXPECT_EQ(state.nodes().load(0), 6u);
     EXPECT_EQ(state.nodes().load(1), 30u) << "loads are known at once";
     EXPECT_EQ(state.rank_load(2), 15u);
@@ -70,7 +70,7 @@ TEST(stay_state, lists_what_is_sent_to_a_node_once_it_is_unpacked) {
     EXPECT_THAT(state.nodes().weights(1), ElementsAre(9, 8, 4, 4, 3, 2));
 
     // One that is on its way moves on.
-    state.send(3, 0, 1, 2);
+    state.send(3, 1, 0, 1, 2);
     state.move(3, 1, 0, 0);
     EXPECT_THAT(state.nodes().items(0), ElementsAre(1, 3));
     EXPECT_THAT(state.nodes().items(1), ElementsAre(0, 4, 5, 6, 2, 7));
@@ -79,7 +79,7 @@ TEST(stay_state, lists_what_is_sent_to_a_node_once_it_is_unpacked) {
 
 TEST(stay_state, forgets_what_was_on_its_way_when_everything_goes_home) {
     drawn_items drawn{2, {9, 5, 3, 1, 8, 4, 4, 2}};
-    drawn.state.send(2, 0, 1, 2);
+    drawn.state.send(2, 3, 0, 1, 2);
     drawn.state.go_home(drawn.items, drawn.ranks);
     drawn.state.unpack_all();
     EXPECT_THAT(drawn.state.nodes().items(0), ElementsAre(0, 1, 2, 3));
@@ -108,7 +108,7 @@ TEST_P(stay_state_law, sending_ends_where_moving_does) {
         }
         moved.state.move(item, from, to / 2, to);
         sent.state.unpack(from);
-        sent.state.send(item, from, to / 2, to);
+        sent.state.send(item, weights[item], from, to / 2, to);
     }
     sent.state.unpack_all();
     for (std::size_t node = 0; node < nodes; ++node) {

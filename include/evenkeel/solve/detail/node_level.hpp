@@ -12,6 +12,7 @@
 
 #include <evenkeel/solve/detail/export_choice.hpp>
 #include <evenkeel/solve/detail/export_item.hpp>
+#include <evenkeel/solve/detail/export_order.hpp>
 #include <evenkeel/solve/detail/node_market.hpp>
 #include <evenkeel/solve/detail/stay_state.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
@@ -67,6 +68,7 @@ class node_level {
 
     struct parcel {
         std::uint32_t item;
+        std::uint64_t weight;
         std::uint32_t rank;  ///< where it was
         std::uint32_t to;
     };
@@ -87,7 +89,8 @@ class node_level {
         market_.list(node, list_);
         std::span<export_item const> leaving = list_;
         if (!items.heavier_is_cheaper) {
-            put_in_order(excess, steps);
+            order_exports(items, list_, market_.most_room(), excess, order_);
+            steps.spend(8 * order_.size());
             leaving = order_;
         }
         std::uint64_t const least = least_cost(leaving, excess);
@@ -137,33 +140,6 @@ class node_level {
         return market_.send_one(node, list_, excess, 1);
     }
 
-    /// Makes `order_` the order of leaving, as far as the excess reaches into it; what is of later classes is left as
-    /// it is, the heaviest first.
-    void put_in_order(std::uint64_t excess, step_budget& steps) {
-        constexpr unsigned beyond = 256;
-        auto const& items = state_->items();
-        std::uint64_t const most = market_.most_room();
-        std::uint64_t can_leave = 0;
-        order_.clear();
-        for (unsigned at = 0, next = beyond; order_.size() < list_.size(); at = next, next = beyond) {
-            auto const first = static_cast<std::ptrdiff_t>(order_.size());
-            bool const matters = can_leave < excess;
-            for (auto const& item : list_) {
-                unsigned const of = items.class_of(item.item);
-                if (of == at) {
-                    order_.push_back(item);
-                    can_leave += item.weight <= most ? item.weight : 0;
-                }
-                next = of > at ? std::min(next, of) : next;
-            }
-            if (matters) {
-                std::sort(order_.begin() + first, order_.end(),
-                          [&](export_item const& a, export_item const& b) { return items.costs_less(a.item, b.item); });
-            }
-        }
-        steps.spend(8 * order_.size());
-    }
-
     /// Chooses from the items of at most some weight; false if they are not enough.
     bool choose_light(std::span<export_item const> leaving, std::uint64_t excess, std::uint64_t most,
                       step_budget& steps) {
@@ -192,10 +168,10 @@ class node_level {
 
     /// What losing `excess` costs at least, were items cut to measure.
     [[nodiscard]] static std::uint64_t least_cost(std::span<export_item const> leaving, std::uint64_t excess) noexcept {
+        __extension__ typedef unsigned __int128 wide;
         std::uint64_t cost = 0;
         for (auto const& item : leaving) {
             if (item.weight >= excess) {
-                __extension__ typedef unsigned __int128 wide;
                 return cost + static_cast<std::uint64_t>(static_cast<wide>(item.cost) * excess / item.weight);
             }
             excess -= item.weight;
@@ -208,29 +184,37 @@ class node_level {
     bool ship(std::uint32_t node) {
         parcels_.clear();
         for (auto const position : choice_.positions()) {
-            std::uint32_t const item = light_[position].item;
-            parcels_.push_back({item, state_->rank_of(item), 0});
+            auto const& [weight, cost, item] = light_[position];
+            state_->fetch_ahead(item);
+            parcels_.push_back({item, weight, no_rank, 0});
         }
-        std::ranges::sort(parcels_,
-                          [&](parcel const& a, parcel const& b) { return state_->items().precedes(a.item, b.item); });
+        std::ranges::sort(parcels_, [](parcel const& a, parcel const& b) {
+            return a.weight > b.weight || (a.weight == b.weight && a.item < b.item);
+        });
         for (std::size_t number = 0; number < parcels_.size(); ++number) {
-            auto& [item, rank, to] = parcels_[number];
+            auto& [item, weight, rank, to] = parcels_[number];
             auto const receiver = market_.rooms().pop();
-            if (!receiver || market_.rooms().room(*receiver) < state_->items().weight(item)) {
+            if (!receiver || market_.rooms().room(*receiver) < weight) {
                 if (receiver) {
                     market_.rooms().push(*receiver);
                 }
-                for (std::size_t back = number; back-- > 0;) {
-                    state_->move(parcels_[back].item, parcels_[back].to, node, parcels_[back].rank);
-                    market_.rooms().push(parcels_[back].to);
-                }
+                take_back(node, number);
                 return false;
             }
             to = *receiver;
-            state_->send(item, node, to, state_->rank_in(item, to));
+            rank = state_->rank_of(item);
+            state_->send(item, weight, node, to, state_->rank_in(item, to));
             market_.rooms().push(to);
         }
         return true;
+    }
+
+    /// The first so many parcels.
+    void take_back(std::uint32_t node, std::size_t count) {
+        for (auto const& [item, weight, rank, from] : std::span{parcels_}.first(count)) {
+            state_->move(item, from, node, rank);
+            market_.rooms().push(from);
+        }
     }
 
     stay_state* state_ = nullptr;

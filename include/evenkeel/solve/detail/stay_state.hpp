@@ -135,19 +135,26 @@ class stay_state {
     void move(std::uint32_t item, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
         unpack(from);
         unpack(to);
-        std::uint64_t const weight = leave(item, from, to, rank);
+        std::uint64_t const weight = items_->weight(item);
+        leave(item, weight, from, to, rank);
         nodes_.insert(to, item, weight);
     }
 
     /// The same, but the lists of the other node do not have the item before that is unpacked; loads do at once. Many
     /// items that come from everywhere are then put in their places together.
-    void send(std::uint32_t item, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
+    void send(std::uint32_t item, std::uint64_t weight, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
         if (underway_.is_full()) {
             unpack_all();
         }
-        std::uint64_t const weight = leave(item, from, to, rank);
+        leave(item, weight, from, to, rank);
         nodes_.add_load(to, weight);
         underway_.send(item, weight, to);
+    }
+
+    /// Has what is known of an item brought near before it is sent.
+    void fetch_ahead(std::uint32_t item) const noexcept {
+        __builtin_prefetch(rank_of_.data() + item, 1);
+        __builtin_prefetch(items_->home_ranks().data() + item);
     }
 
     /// Lists what has been sent to a node.
@@ -179,14 +186,14 @@ class stay_state {
     }
 
   private:
-    std::uint64_t leave(std::uint32_t item, std::uint32_t from, std::uint32_t to, std::uint32_t rank) noexcept {
+    void leave(std::uint32_t item, std::uint64_t weight, std::uint32_t from, std::uint32_t to,
+               std::uint32_t rank) noexcept {
         std::uint32_t const home = items_->home_node(item);
-        cost_ += from == home ? items_->cost_of(item) : 0;
-        cost_ -= to == home ? items_->cost_of(item) : 0;
-        std::uint64_t const weight = items_->weight(item);
+        std::uint64_t const cost = items_->proportional ? weight : items_->cost_of(item);
+        cost_ += from == home ? cost : 0;
+        cost_ -= to == home ? cost : 0;
         nodes_.remove(from, nodes_.position_of(from, item, weight));
         seat(item, weight, rank);
-        return weight;
     }
 
     void start(stay_items const& items, node_ranks const& ranks) {
