@@ -56,14 +56,14 @@ TEST(balance, stays_inside_the_brackets_of_every_real_trace) {
         {"mix_omni", "audio", 64, 40, 1376, 1376},
         {"mix_omni", "audio", 256, 40, 1374, 1374},
         {"mix_omni", "audio", 256, 8, 275, 276, 8e-3},
-        {"mix_omni", "audio", 2560, 8, 279, 279, 4e-3},
+        {"mix_omni", "audio", 2560, 8, 279, 279, 0},
         {"mix_omni", "video", 64, 40, 47026, 47032},
         {"mix_omni", "video", 256, 40, 49623, 49629},
         {"nextqa", "video", 256, 8, 100'509, 100'510},
         {"nextqa", "video", 2560, 8, 97'015, 97'015},
         {"sroie_receipts", "image", 2560, 8, 32'464, 32'464},
         {"coco_captions_val2017", "image", 256, 8, 2787, 2787, 2e-3},
-        {"coco_captions_val2017", "image", 2560, 8, 2787, 2790, 2e-3},
+        {"coco_captions_val2017", "image", 2560, 8, 2787, 2790},
     };
     for (auto const& of : brackets) {
         auto const lengths = lengths_of(folder, of);
@@ -92,9 +92,16 @@ TEST(balance, comes_close_to_its_bound_in_every_step_of_a_real_trace_with_few_it
         GTEST_SKIP() << "EVENKEEL_TRACES names no folder of traces";
     }
     std::vector<closeness> const phases{
-        {"coco_captions_val2017", "image", 256, 8, 0, 2e-3}, {"mix_omni", "audio", 64, 40, 1, 1e-4},
-        {"mix_omni", "audio", 256, 40, 1, 4e-4},             {"mix_omni", "audio", 64, 16, 1, 1.1e-3},
-        {"sroie_receipts", "image", 64, 16, 1, 1e-4},        {"gsm8k_sft", "llm", 64, 16, 1, 1e-4},
+        {"coco_captions_val2017", "image", 256, 8, 0, 1.1e-3},
+        {"mix_omni", "audio", 64, 40, 1, 1e-4},
+        {"mix_omni", "audio", 256, 40, 1, 4e-4},
+        {"mix_omni", "audio", 64, 16, 1, 1.1e-3},
+        {"sroie_receipts", "image", 64, 16, 1, 1e-4},
+        {"gsm8k_sft", "llm", 64, 16, 1, 1e-4},
+        {"mix_omni", "audio", 256, 8, 1, 6e-3},
+        {"coco_captions_val2017", "image", 256, 8, 1, 2.1e-3},
+        {"mix_omni", "audio", 2560, 8, 0, 4e-3},
+        {"mix_omni", "audio", 2560, 8, 1, 4e-3},
     };
     for (auto const& of : phases) {
         for (std::size_t step = 0; step < 12; ++step) {
@@ -124,17 +131,23 @@ TEST(rebalance, moves_little_of_every_sparse_real_trace_and_hardly_ever_plans_fr
         GTEST_SKIP() << "EVENKEEL_TRACES names no folder of traces";
     }
     std::vector<moved_share> const shares{
-        {"mix_omni", "video", 64, 40, 1e-3, 0.0462},      {"mix_omni", "video", 64, 40, 5e-3, 0.0425},
-        {"mix_omni", "video", 256, 40, 1e-3, 0.0973},     {"mix_omni", "video", 256, 40, 5e-3, 0.0750},
-        {"mix_omni", "audio", 64, 40, 1e-3, 0.0436},      {"mix_omni", "audio", 256, 40, 1e-3, 0.0402},
-        {"mix_omni", "audio", 256, 8, 1e-3, 0.297, true}, {"mix_omni", "audio", 256, 8, 5e-3, 0.270, true},
-        {"sroie_receipts", "image", 256, 8, 1e-3, 0.46},  {"sroie_receipts", "image", 256, 8, 5e-3, 0.41},
+        {"mix_omni", "video", 64, 40, 1e-3, 0.0462},
+        {"mix_omni", "video", 64, 40, 5e-3, 0.0425},
+        {"mix_omni", "video", 256, 40, 1e-3, 0.0973},
+        {"mix_omni", "video", 256, 40, 5e-3, 0.0750},
+        {"mix_omni", "audio", 64, 40, 1e-3, 0.0436},
+        {"mix_omni", "audio", 256, 40, 1e-3, 0.0402},
+        {"mix_omni", "audio", 256, 8, 1e-3, 0.297, true},
+        {"mix_omni", "audio", 256, 8, 5e-3, 0.270, true},
+        {"sroie_receipts", "image", 256, 8, 1e-3, 0.46},
+        {"sroie_receipts", "image", 256, 8, 5e-3, 0.41},
         {"coco_captions_val2017", "image", 256, 8, 1e-3, 0.0448},
         {"coco_captions_val2017", "image", 256, 8, 5e-3, 0.0229},
         {"omnibal_docvqa_train_10k", "image", 256, 8, 1e-3, 0.0702},
         {"omnibal_docvqa_train_10k", "llm", 256, 8, 1e-3, 0.0436},
         {"azure_llm_2023_code", "llm", 256, 4, 5e-3, 0.25},
-        {"sroie_receipts", "llm", 256, 8, 1e-3, 0.43},    {"sroie_receipts", "llm", 256, 8, 5e-3, 0.39},
+        {"sroie_receipts", "llm", 256, 8, 1e-3, 0.43},
+        {"sroie_receipts", "llm", 256, 8, 5e-3, 0.39},
     };
     for (auto const& of : shares) {
         auto const lengths = lengths_of(folder, of);

@@ -28,10 +28,11 @@ namespace evenkeel {
 /// Longest first, each to the rank that is cheapest at the time (Graham 1969). Unless that meets the lower bound, the
 /// lightest samples are placed anew, so that they fill ranks exactly; then ranks above a target load near the bound
 /// exchange samples with those below it, until the bound is met or `options.effort` is spent. What ranks hold of few
-/// sizes, as tiles have, is chosen from a few patterns (Gilmore and Gomory 1961), which also prove which sums there can
-/// be. `quality` says how far the result can be from the optimum: a gap of 0 proves it, which is the rule with many
-/// samples per rank. Of a handful of samples every placement is tried, and `quality.lower_bound` is then the optimum;
-/// of a few per rank, or of few sizes, it may be higher than `lower_bound`. Never worse than longest first, so at most
+/// sizes, as tiles have, or with few samples per rank of a few hundred sizes, is chosen from patterns (Gilmore and
+/// Gomory 1961), which also prove which sums there can be. `quality` says how far the result can be from the optimum: a
+/// gap of 0 proves it, which is the rule with many samples per rank. Of a handful of samples every placement is tried,
+/// and `quality.lower_bound` is then the optimum; of a few per rank, or of few sizes, it may be higher than
+/// `lower_bound`. Never worse than longest first, so at most
 /// 4/3 of the optimum whatever the effort; on up to 16 ranks with up to 1024 samples never worse than largest
 /// differencing (Karmarkar and Karp 1982, ties by position) either, unless effort is 0 or the tolerance is met without.
 ///

@@ -26,7 +26,8 @@ struct balance_options {
     ///
     /// With a `cost_model` and no wishes, only samples that weigh something count, each as 7/4, three times as much
     /// where a rank has fewer than five of them, six times where it has 3.3 or fewer; and 512 are the least. On 17 to
-    /// 64 ranks they count four times as much again.
+    /// 64 ranks they count four times as much again. Where ranks have a dozen samples or fewer, of no more than a few
+    /// hundred sizes, patterns of these may take up to three times as many steps besides.
     ///
     /// It also says how fine a difference is worth a search: where loads are a million or more, as those of
     /// `attention_cost` are, one part in 80 * effort is not.

@@ -63,8 +63,8 @@ TEST(pattern_program, holds_every_item_in_whole_uses_and_parts) {
         std::uint64_t load = 0;
         whole += program.mixture().whole_uses(row);
         for (std::size_t size = 0; size < of.size(); ++size) {
-            held[size] += program.mixture().whole_uses(row) * program.mixture().holds(row)[size];
-            load += program.mixture().holds(row)[size] * of[size].weight;
+            held[size] += program.mixture().whole_uses(row) * program.mixture().pattern(row)[size];
+            load += program.mixture().pattern(row)[size] * of[size].weight;
         }
         EXPECT_LE(load, program.capacity());
     }

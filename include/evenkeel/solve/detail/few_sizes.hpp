@@ -2,14 +2,15 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
 
+#include <evenkeel/solve/detail/load_worths.hpp>
 #include <evenkeel/solve/detail/pattern_mixture.hpp>
+#include <evenkeel/solve/detail/pattern_placing.hpp>
 #include <evenkeel/solve/detail/pattern_program.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
 
@@ -29,6 +30,7 @@ class few_sizes {
             program_.reserve(most_load);
         }
         sizes_.reserve(most_pattern_sizes);
+        place_.reserve(most_pattern_sizes);
     }
 
     /// Whether a batch has few sizes and there are steps enough.
@@ -78,71 +80,17 @@ class few_sizes {
     /// @param loads    One per rank.
     /// @param rank_of  Filled with the rank of each item.
     void place(std::span<std::uint64_t> loads, std::span<std::uint32_t> rank_of) {
-        std::size_t item = 0;
-        for (std::size_t size = 0; size < sizes_.size(); ++size) {
-            next_[size] = item;
-            item += sizes_[size].count;
-            end_[size] = item;
-        }
-        std::ranges::fill(loads, 0);
-        auto const& mixture = program_.mixture();
-        std::size_t rank = 0;
-        for (std::size_t row = 0; row < sizes_.size(); ++row) {
-            for (std::uint64_t use = mixture.whole_uses(row); use > 0; --use) {
-                give(mixture.holds(row), rank++, loads, rank_of);
-            }
-        }
-        std::size_t const rest = rank;
-        std::array<std::size_t, most_pattern_sizes> rows;
-        for (std::size_t row = 0; row < sizes_.size(); ++row) {
-            rows[row] = row;
-        }
-        auto const in_parts = std::span{rows}.first(sizes_.size());
-        std::ranges::sort(in_parts, [&](std::size_t a, std::size_t b) {
-            auto const part_a = mixture.part_of_use(a);
-            auto const part_b = mixture.part_of_use(b);
-            return part_a > part_b || (part_a == part_b && a < b);
-        });
-        for (auto const row : in_parts) {
-            if (rank < loads.size() && mixture.part_of_use(row) > 0) {
-                give(mixture.holds(row), rank++, loads, rank_of);
-            }
-        }
-        place_rest(rest, loads, rank_of);
+        place_(sizes_, program_.mixture(), loads, rank_of);
     }
 
   private:
     static constexpr std::size_t fewest_items = 32;
     static constexpr std::uint64_t most_load = std::uint64_t{1} << 15;
 
-    /// The items of a pattern, as far as there are some left.
-    void give(size_pattern const& holds, std::size_t rank, std::span<std::uint64_t> loads,
-              std::span<std::uint32_t> rank_of) {
-        for (std::size_t size = 0; size < sizes_.size(); ++size) {
-            for (std::uint32_t number = holds[size]; number > 0 && next_[size] < end_[size]; --number) {
-                rank_of[next_[size]++] = static_cast<std::uint32_t>(rank);
-                loads[rank] += sizes_[size].weight;
-            }
-        }
-    }
-
-    /// Longest first over the ranks from `first` on; they are few.
-    void place_rest(std::size_t first, std::span<std::uint64_t> loads, std::span<std::uint32_t> rank_of) {
-        auto const from = loads.begin() + static_cast<std::ptrdiff_t>(first < loads.size() ? first : 0);
-        for (std::size_t size = 0; size < sizes_.size(); ++size) {
-            while (next_[size] < end_[size]) {
-                auto const lightest = std::min_element(from, loads.end());
-                *lightest += sizes_[size].weight;
-                rank_of[next_[size]++] = static_cast<std::uint32_t>(lightest - loads.begin());
-            }
-        }
-    }
-
     std::vector<size_count> sizes_;
     std::uint64_t most_ = 0;
     pattern_program program_;
-    std::array<std::size_t, most_pattern_sizes> next_{};  ///< the first item of each size that has no rank
-    std::array<std::size_t, most_pattern_sizes> end_{};
+    pattern_placing place_;
 };
 
 }  // namespace evenkeel::detail

@@ -14,6 +14,16 @@ namespace evenkeel::detail {
 inline constexpr std::size_t most_pattern_sizes = 24;
 using size_pattern = std::array<std::uint32_t, most_pattern_sizes>;
 
+/// Calls `visit` with each size of which a pattern holds some, and how many.
+template <class Visit>
+void for_each_size(size_pattern const& pattern, Visit visit) {
+    for (std::size_t size = 0; size < pattern.size(); ++size) {
+        if (pattern[size] > 0) {
+            visit(size, pattern[size]);
+        }
+    }
+}
+
 /// As many patterns as there are sizes, and how often each is used so that together they hold a batch, fractions of
 /// ranks allowed: the basis of a cutting stock programme.
 ///
@@ -112,7 +122,7 @@ class pattern_mixture {
         return exact_ && used <= wide{determinant_} * static_cast<std::int64_t>(ranks);
     }
 
-    [[nodiscard]] size_pattern const& holds(std::size_t row) const noexcept { return patterns_[row]; }
+    [[nodiscard]] size_pattern const& pattern(std::size_t row) const noexcept { return patterns_[row]; }
 
     /// How many whole ranks use a pattern, and what is left of a rank after that, in parts of `worth_of_rank`.
     [[nodiscard]] std::uint64_t whole_uses(std::size_t row) const noexcept {

@@ -8,15 +8,10 @@
 #include <span>
 #include <vector>
 
+#include <evenkeel/solve/detail/load_worths.hpp>
 #include <evenkeel/solve/detail/pattern_mixture.hpp>
 
 namespace evenkeel::detail {
-
-/// The items of one size.
-struct size_count {
-    std::uint64_t weight = 0;
-    std::uint64_t count = 0;
-};
 
 /// How many ranks of some capacity hold a batch of few sizes, fractions of ranks allowed: the cutting stock programme,
 /// see `pattern_mixture`. A pattern weighs what its items do; the most valuable one is found in a table of what loads
@@ -58,7 +53,8 @@ class pattern_program {
                                                static_cast<std::int64_t>(most_ / sizes_[size].weight)));
         }
         if (mixture_.exact()) {
-            fill_worth();
+            fill_load_worths(
+                sizes_, [&](std::size_t size) { return mixture_.price(size); }, most_, worth_);
             raise_capacity();
         }
         if (!mixture_.exact() || capacity_ > most_ || worth_[capacity_] <= mixture_.worth_of_rank()) {
@@ -83,23 +79,6 @@ class pattern_program {
     }
 
   private:
-    /// worth[load]: the most that items of this load are worth, or of less.
-    void fill_worth() {
-        worth_.assign(static_cast<std::size_t>(most_) + 1, 0);
-        for (std::size_t size = 0; size < sizes_.size(); ++size) {
-            std::int64_t const price = mixture_.price(size);
-            if (price == 0) {
-                continue;
-            }
-            std::int64_t const* const before = worth_.data();
-            std::int64_t* const after = worth_.data() + sizes_[size].weight;
-            std::size_t const loads = worth_.size() - static_cast<std::size_t>(sizes_[size].weight);
-            for (std::size_t load = 0; load < loads; ++load) {
-                after[load] = std::max(after[load], before[load] + price);
-            }
-        }
-    }
-
     void raise_capacity() noexcept {
         std::int64_t const share = mixture_.share(ranks_);
         if (mixture_.exact() && worth_[capacity_] < share) {
@@ -133,7 +112,7 @@ class pattern_program {
     std::uint64_t capacity_ = 0;
     std::uint64_t most_ = 0;
     pattern_mixture mixture_;
-    std::vector<std::int64_t> worth_;
+    std::vector<std::int64_t> worth_;  ///< of each load
 };
 
 }  // namespace evenkeel::detail

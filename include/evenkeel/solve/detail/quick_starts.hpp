@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/solve/detail/exact_finish.hpp>
 #include <evenkeel/solve/detail/few_sizes.hpp>
+#include <evenkeel/solve/detail/many_sizes.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/repair.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
@@ -34,6 +36,7 @@ class quick_starts {
     void reserve(std::size_t items, std::size_t ranks) {
         finish_.reserve(items, ranks);
         few_.reserve(items);
+        many_.reserve(items, ranks);
         uneven_.reserve(items, ranks);
         start_.reserve(items);
         loads_.reserve(ranks);
@@ -65,6 +68,63 @@ class quick_starts {
                 std::ranges::copy(start_, rank_of.begin());
                 return true;
             }
+        }
+        return false;
+    }
+
+    /// What is left to other means after mixing patterns of many sizes did not help.
+    static constexpr std::uint64_t most_after_mixing = std::uint64_t{1} << 20;
+
+    /// What mixing patterns of many sizes may take, if a search has so many steps. It takes hardly longer for many
+    /// ranks than for few.
+    [[nodiscard]] static step_budget steps_to_mix(std::size_t items, std::size_t ranks, std::uint64_t steps) noexcept {
+        std::uint64_t const more =
+            few_per_rank(items, ranks) ? steps / 4 : std::min(steps / 2 * 5, 2 * most_after_mixing);
+        return step_budget{steps / 2 + more};
+    }
+
+    /// Mixes patterns of many sizes, for few items per rank; this, too, may raise the bound, and the goal with it.
+    ///
+    /// One capacity after the other is tried; patterns and prices of one serve the next.
+    ///
+    /// @return  Whether that is as good as it gets, for a batch of so few items per rank.
+    bool mix_patterns(sorted_items const& items, std::size_t ranks, std::uint64_t& goal, placement& loads, repair& even,
+                      std::span<std::uint32_t> rank_of, standing& best, step_budget& steps) {
+        // Rounding takes a part of an item or two.
+        bool const few = few_per_rank(items.size(), ranks);
+        std::uint64_t margin = std::max(goal / 2048 + goal / items.size() * 5 / 2, goal / (few ? 512 : 1366));
+        std::uint64_t capacity = goal + margin;
+        if (capacity >= best.busiest || !many_.suits(items.weights, ranks, best.busiest)) {
+            return false;
+        }
+        many_.start(items, ranks, capacity, steps);
+        std::int64_t spare = 0;
+        // Exchanges do better than patterns that are far from the goal, but where they have too little to choose from.
+        std::uint64_t const far = few ? best.busiest : goal / 512;
+        while (many_.in_range() && capacity < std::min(best.busiest, goal + far + 1) && steps.left() > items.size()) {
+            step_budget part = steps.part(steps.left() / 8 * 7);
+            auto const found = many_.improve(spare, part);
+            steps.give_back(part);
+            if (found == many_sizes::outcome::fits) {
+                start_.resize(items.size());
+                loads_.resize(ranks);
+                many_.place(loads_, start_);
+                if (even_out(items, capacity, loads, even, start_, best, steps) ||
+                    even_out_all(items, capacity, loads, even, best, steps)) {
+                    std::ranges::copy(start_, rank_of.begin());
+                    return true;
+                }
+                // With more left over there is more choice.
+                spare += wide_mixture::whole / 4;
+                continue;
+            }
+            if (found == many_sizes::outcome::no_better && spare == 0) {
+                std::uint64_t const proved = many_.prove(best.bound, best.busiest, steps);
+                goal += proved - std::exchange(best.bound, proved);
+            }
+            margin = std::max<std::uint64_t>(1, 2 * margin);
+            capacity = std::max(capacity + 1, goal + margin);
+            many_.raise(capacity);
         }
         return false;
     }
@@ -110,8 +170,29 @@ class quick_starts {
         return true;
     }
 
+    /// The same for what is in `start_`, with all ranks: dearer, and finds more.
+    bool even_out_all(sorted_items const& items, std::uint64_t target, placement& loads, repair& even, standing& best,
+                      step_budget& steps) {
+        constexpr std::size_t tries = 3;
+        std::uint64_t const waste = target - mean_load(items, loads_.size());
+        loads.reset(items.weights, start_, loads_.size());
+        steps.spend(items.size());
+        for (std::size_t turn = 0; turn < tries; ++turn) {
+            step_budget part = steps.part(steps.left() / 8);
+            bool const reached = even(loads, target, waste / 4, turn, part);
+            steps.give_back(part);
+            if (reached) {
+                loads.store(start_);
+                best.busiest = loads.busiest_load();
+                return true;
+            }
+        }
+        return false;
+    }
+
     exact_finish finish_;
     few_sizes few_;
+    many_sizes many_;
     uneven_ranks uneven_;
     std::vector<std::uint32_t> start_;
     std::vector<std::uint64_t> loads_;

@@ -15,6 +15,7 @@
 #include <evenkeel/solve/detail/dual_feasible.hpp>
 #include <evenkeel/solve/detail/exact_fill.hpp>
 #include <evenkeel/solve/detail/fine_loads.hpp>
+#include <evenkeel/solve/detail/first_patterns.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/quick_starts.hpp>
 #include <evenkeel/solve/detail/repair.hpp>
@@ -31,8 +32,8 @@ namespace evenkeel::detail {
 /// cost; the goal itself, or where loads are fine, halfway to it; then halfway between the best placement and the
 /// highest target that was missed. With many items per rank each try goes on from the placement at hand. With fewer
 /// than five, exchanges have too little to choose from, so each try starts anew by filling ranks exactly; in between,
-/// both ways are gone on many ranks, where filling is the faster one. After the first miss, a closer look may raise the
-/// bound, and the goal with it.
+/// both ways are gone on many ranks. After the first miss, a closer look may raise the bound, and the goal with it, and
+/// patterns are chosen of more sizes, too.
 class search {
   public:
     void reserve(std::size_t items, std::size_t ranks) {
@@ -81,6 +82,7 @@ class search {
             return;
         }
         proved_ = best.bound == 0;
+        for_patterns_ = quick_starts::steps_to_mix(items.size(), ranks, steps.left());
         placement_.reset(items.weights, rank_of, ranks);
         bool const both = dense && items.size() < 13 * ranks && ranks > 256;
         if (dense) {
@@ -111,12 +113,12 @@ class search {
             bool const reached = (this->*reach)(items, target, turn, rank_of, best, part);
             steps.give_back(part);
             if (!reached) {
-                missed = std::max(missed, target);
                 if (std::uint64_t const raised = raise_bound(items, placement_.ranks(), best, steps); raised > 0) {
                     goal += raised;
-                    missed = std::max(missed, goal - 1);
                     start_crowded(items, goal, rank_of, best, steps);
                 }
+                mix_patterns(items, goal, rank_of, best, steps);
+                missed = std::max({missed, target, goal - 1});
             }
             if (best.busiest <= missed) {
                 // With other partners or more steps, what was missed is met after all; so may be what is lower.
@@ -154,7 +156,7 @@ class search {
         std::size_t const ranks = placement_.ranks();
         start_.resize(items.size());
         // Of two or three items per rank many starts lead nowhere.
-        bool const few = 10 * items.size() <= 33 * ranks;
+        bool const few = few_per_rank(items.size(), ranks);
         for (std::size_t const last : {8U, 4U, 16U}) {
             step_budget part = steps.part(few ? steps.left() / 2 : steps.left());
             if (!fill_(items.weights, items.total, ranks, target, last, start_, part)) {
@@ -185,6 +187,24 @@ class search {
         part.spend(2 * items.size());
         go_on(items, target, 0, rank_of, best, part);
         steps.give_back(part);
+    }
+
+    /// Lets ranks hold patterns of many sizes, the first time. Where that gets close to the goal, it is as good as one.
+    void mix_patterns(sorted_items const& items, std::uint64_t& goal, std::span<std::uint32_t> rank_of, standing& best,
+                      step_budget& left) {
+        std::size_t const ranks = placement_.ranks();
+        std::uint64_t const all = for_patterns_.left();
+        if (best.busiest <= goal + goal / 1024 || all == 0) {
+            return;
+        }
+        if (quick_.mix_patterns(items, ranks, goal, placement_, repair_, rank_of, best, for_patterns_)) {
+            goal = best.busiest;
+        } else if (for_patterns_.left() < all) {
+            placement_.reset(items.weights, rank_of, ranks);
+            // Little else will get there, then.
+            left = step_budget{std::min(left.left(), quick_starts::most_after_mixing)};
+        }
+        for_patterns_ = step_budget{0};
     }
 
     /// By how much a closer look at what ranks can hold raises the bound, the first time.
@@ -222,6 +242,7 @@ class search {
     crowded_start share_crowd_;
     dual_feasible prove_;
     bool proved_ = false;
+    step_budget for_patterns_{0};
     std::vector<std::uint32_t> start_;
     std::vector<std::uint64_t> given_;
 };
