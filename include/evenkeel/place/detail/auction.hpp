@@ -86,7 +86,7 @@ inline void hold_auction(ticketed_gains const& gains, std::span<std::uint32_t co
         }
         // While the best place is free no other can be better. The second best may have become dearer since, and a bid
         // that is lower for that is a good one as well.
-        std::uint32_t const place = format.number(wish.best());
+        std::uint32_t const place = format.number(wish.best()) ^ bidder;
         if (prices[place] == 0) {
             seat(bidder, place, format.value(wish.best()) - format.value(wish.second()) + increment);
         } else {
@@ -99,13 +99,13 @@ inline void hold_auction(ticketed_gains const& gains, std::span<std::uint32_t co
         std::uint32_t const last = gains.offsets[bidder + 1];
         for (std::uint32_t entry = gains.offsets[bidder]; entry < last; ++entry) {
             std::uint64_t const ticket = tickets[entry];
-            now.see(ticket - prices[format.number(ticket)]);
+            now.see(ticket - prices[format.number(ticket) ^ bidder]);
         }
         if (now.best() <= too_little) {
             place_of[bidder] = nobody;
             continue;
         }
-        std::uint32_t const place = format.number(now.best());
+        std::uint32_t const place = format.number(now.best()) ^ bidder;
         std::uint32_t const displaced =
             seat(bidder, place, format.value(now.best()) + prices[place] - format.value(now.second()) + increment);
         waiting[came & ring] = displaced;
@@ -138,7 +138,7 @@ inline std::uint64_t close_auction(ticketed_gains const& gains, std::span<std::u
         std::uint32_t entry_won = nobody;
         std::uint32_t const last = gains.offsets[bidder + 1];
         for (std::uint32_t entry = gains.offsets[bidder]; entry < last; ++entry) {
-            std::uint32_t const place = format.number(tickets[entry]);
+            std::uint32_t const place = format.number(tickets[entry]) ^ bidder;
             best = std::max(best, static_cast<std::int64_t>(tickets[entry] - prices[place]));
             entry_won = place == own ? entry : entry_won;
         }

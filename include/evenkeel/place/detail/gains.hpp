@@ -65,7 +65,8 @@ class choice {
     std::int64_t second_ = 0;
 };
 
-/// What bidders gain from places, as tickets: bidder j has the tickets `offsets[j] .. offsets[j + 1])`, of places.
+/// What bidders gain from places, as tickets: bidder j has the tickets `offsets[j] .. offsets[j + 1])`, whose numbers
+/// are those of places, each xor j: of equal gains every bidder prefers another one, or all would crowd in one place.
 struct ticketed_gains {
     std::span<std::uint64_t const> tickets;
     std::span<std::uint32_t const> offsets;

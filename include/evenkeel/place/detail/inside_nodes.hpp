@@ -125,9 +125,9 @@ inline void match_node(std::uint32_t first, std::uint32_t size, ticket_format fo
     } else {
         room.tickets.resize(room.places.size());
         room.wishes.assign(size, {});
-        for (std::size_t local = 0; local < size; ++local) {
+        for (std::uint32_t local = 0; local < size; ++local) {
             for (std::size_t entry = gains.offsets[local]; entry < gains.offsets[local + 1]; ++entry) {
-                room.tickets[entry] = format.ticket(room.values[entry], room.places[entry]);
+                room.tickets[entry] = format.ticket(room.values[entry], room.places[entry] ^ local);
                 room.wishes[local].see(room.tickets[entry]);
             }
         }

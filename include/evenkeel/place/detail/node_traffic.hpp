@@ -170,7 +170,7 @@ inline measured measure(plan const& plan, layout const& home, node_slots const& 
             nodes[count] = node;
             bytes[count] = size;
             starts[count] = static_cast<std::uint32_t>(position);
-            tickets[count] = format.ticket(size, node);
+            tickets[count] = format.ticket(size, node ^ static_cast<std::uint32_t>(batch));
             wish.see(tickets[count]);
             count += static_cast<std::uint32_t>(size != 0);
             entry_of[node] = size != 0 ? count : known;
