@@ -187,7 +187,29 @@ TEST(orchestrate, leaves_most_images_of_samples_with_several_on_the_rank_that_dr
     auto const step = orchestrate(samples, phases, uniform_topology({16}, {4}));
     EXPECT_LE(step.phases[0].quality[0].gap(), 1e-3);
     EXPECT_GT(step.traffic.raw[0].between_nodes, 0u);
-    EXPECT_LE(step.traffic.raw[0].moved, step.traffic.raw[0].total / 4) << "from scratch in each node, it is seven tenths";
+    EXPECT_LE(step.traffic.raw[0].moved, step.traffic.raw[0].total / 4) << "seven tenths from scratch";
+}
+
+/// Two nodes of two ranks. Node 0 has drawn 44 images, every other with a sound, and node 1 four images and 22 sounds.
+TEST(orchestrate, lets_images_without_sound_leave_where_sound_would_make_a_node_the_busiest) {
+    step_samples samples{.counts = {22, 22, 13, 13}, .text = sizes(70, 100), .inputs = {{}, {}}};
+    counts images;
+    counts sounds;
+    for (std::size_t sample = 0; sample < 70; ++sample) {
+        bool const of_node_0 = sample < 44;
+        images.push_back(of_node_0 || sample >= 66 ? 1 : 0);
+        sounds.push_back(of_node_0 ? sample % 2 : 1 - images.back());
+    }
+    samples.inputs[0] = {.units = units_of(images), .lengths = sizes(48, 10)};
+    samples.inputs[1] = {.units = units_of(sounds), .lengths = sizes(44, 30)};
+    std::vector<phase> const phases{
+        {.name = "image", .group = flat_group({4}), .bytes_in = 4704, .bytes_out = 7168},
+        {.name = "audio", .group = flat_group({4}), .bytes_in = 1024, .bytes_out = 7168, .tolerance = 0.5},
+        {.name = "llm", .group = flat_group({4}), .bytes_in = 8, .tolerance = 0.5}};
+    auto const step = orchestrate(samples, phases, uniform_topology({4}, {2}));
+    EXPECT_EQ(step.phases[0].quality[0].max_load, 120u);
+    EXPECT_EQ(step.traffic.raw[0].between_nodes, 20u * 10 * 4704) << "twenty images, the least that node 0 can give";
+    EXPECT_EQ(step.traffic.raw[1].between_nodes, 0u);
 }
 
 /// Nodes 0 and 1 have ten images too many each. Node 2 has drawn few, and node 3 has room for ten.

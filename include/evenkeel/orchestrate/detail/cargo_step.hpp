@@ -174,6 +174,7 @@ class cargo_step {
         again_.some_weights.clear();
         again_.some_bytes.clear();
         again_.starts.clear();
+        again_.limit_imports = true;
         again_.several_units = amounts.several_units;
         for (item_id const sample : samples) {
             std::size_t const first = offsets[to_index(sample)];

@@ -13,6 +13,7 @@
 #include <evenkeel/orchestrate/detail/cargo_step.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
 #include <evenkeel/orchestrate/detail/in_phase.hpp>
+#include <evenkeel/orchestrate/detail/laden_exports.hpp>
 #include <evenkeel/orchestrate/detail/output_anchors.hpp>
 #include <evenkeel/orchestrate/detail/phase_planner.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
@@ -25,9 +26,9 @@ namespace evenkeel::detail {
 
 /// Chooses the ranks of all phases together, so that what one phase has to move need not be moved again for the next.
 ///
-/// Encoders first, the one with most raw bytes before the others: items leave home only as far as balance demands. Then
-/// the LLM, from where most of a sample's outputs are: a sample whose inputs had to move is not fetched back. What that
-/// upsets, text alone levels again, a thousand times cheaper to move; where it is scarce, whole samples (`cargo_step`).
+/// Encoders first, that with most raw bytes before others (`laden_exports`): items leave home only as far as balance
+/// demands. Then the LLM, from where most outputs of a sample are: whose inputs had to move is not fetched back. What
+/// that upsets, text alone levels again, a thousand times cheaper; where it is scarce, whole samples (`cargo_step`).
 class joint_choice {
   public:
     void start(step_problem const& problem, std::span<group_view const> views, std::vector<phase_ranks>& chosen) {
@@ -39,6 +40,7 @@ class joint_choice {
             most = std::max(most, amounts.weights.size());
         }
         answer_.rank_of.reserve(most);
+        leave_unladen_.reserve(most);
         for (std::size_t number = 0; number < chosen.size(); ++number) {
             chosen[number].qualities.clear();
             chosen[number].from_scratch = false;
@@ -58,6 +60,13 @@ class joint_choice {
         for (std::size_t const encoder : order_) {
             gather_units(problem, samples, encoder, encoder == order_.front());
             plan(problem, options, encoder, chosen[encoder]);
+            if (encoder == order_.front() && samples.size() == problem.samples.size()) {
+                leave_unladen_(problem, views_[encoder], encoder, chosen[encoder], [&](auto const& write_classes) {
+                    gather_units(problem, samples, encoder, true);
+                    write_classes(task_);
+                    plan(problem, options, encoder, chosen[encoder]);
+                });
+            }
             tell(options, encoder);
             anchors_.follow(problem, views_[encoder], samples, encoder, chosen[encoder].rank_of);
         }
@@ -147,15 +156,16 @@ class joint_choice {
                 task_.starts.push_back(static_cast<std::uint32_t>(at));
             }
         }
-        if (first && !weights_are_bytes(amounts)) {
+        if (first && !amounts.weights_are_bytes()) {
             task_.some_bytes.resize(count);
             for (std::size_t at = 0; at < count; ++at) {
                 task_.some_bytes[at] = amounts.bytes[whole ? at : task_.item(at)];
             }
         }
         take_weights(amounts, whole);
-        task_.bytes = first && weights_are_bytes(amounts) ? task_.weights : std::span{std::as_const(task_.some_bytes)};
+        task_.bytes = first && amounts.weights_are_bytes() ? task_.weights : std::span{std::as_const(task_.some_bytes)};
         task_.classes = first ? std::span<std::uint8_t const>{} : std::span<std::uint8_t const>{task_.some_classes};
+        task_.limit_imports = first;
     }
 
     void gather_samples(step_problem const& problem, std::span<item_id const> samples) {
@@ -190,19 +200,13 @@ class joint_choice {
         task_.classes = task_.some_classes;
     }
 
-    /// Whether an encoder's bytes are the same multiple of all weights: these then stand for bytes, and none are written.
-    [[nodiscard]] static bool weights_are_bytes(phase_amounts const& amounts) noexcept {
-        return amounts.bytes.per_token > 0 && amounts.weights.data() == amounts.bytes.tokens.data();
-    }
-
     void take_weights(phase_amounts const& amounts, bool whole) {
         task_.weights = whole ? amounts.weights : pick(amounts.weights, task_.some_weights);
         task_.padded = whole ? amounts.padded : pick(amounts.padded, task_.some_padded);
     }
 
     /// Those of the items of the task.
-    [[nodiscard]] std::span<std::uint64_t const> pick(std::span<std::uint64_t const> all,
-                                                      std::vector<std::uint64_t>& some) const {
+    std::span<std::uint64_t const> pick(std::span<std::uint64_t const> all, std::vector<std::uint64_t>& some) const {
         some.resize(all.empty() ? 0 : task_.items.size());
         for (std::size_t at = 0; at < some.size(); ++at) {
             some[at] = all[to_index(task_.items[at])];
@@ -238,6 +242,7 @@ class joint_choice {
     phase_task task_;
     phase_planner planner_;
     rank_assessor assess_;
+    laden_exports leave_unladen_;
     cargo_step level_by_cargo_;
     phase_answer answer_;
 };

@@ -33,6 +33,11 @@ struct phase_amounts {
 
     std::vector<std::uint64_t> own_weights;  ///< what `weights` refers to, where that is not the lengths themselves
     std::vector<std::uint64_t> own_tokens;   ///< the same of the tokens of `output_bytes`
+
+    /// Whether bytes are the same multiple of all weights: these then stand for bytes, and none need be written.
+    [[nodiscard]] bool weights_are_bytes() const noexcept {
+        return bytes.per_token > 0 && weights.data() == bytes.tokens.data();
+    }
 };
 
 /// The same for all phases of a step, and what the samples have of them together.

@@ -175,7 +175,7 @@ class phase_planner {
                              // Half: with more, tries with other shares follow, and with less, failing nodes.
                              .slack_tenths = 5,
                              // Of the phase that moves most bytes, which comes first. Few items find no other room.
-                             .limit_imports = task.classes.empty() && !is_sparse(task.size(), view.ranks()),
+                             .limit_imports = task.limit_imports && !is_sparse(task.size(), view.ranks()),
                              .bounds = is_sparse(task.size(), view.ranks()),
                              .plan = false});
     }

@@ -21,6 +21,7 @@ struct phase_task {
     std::span<std::uint8_t const> classes;  ///< items of a lower class leave their node first; empty if all are alike
     std::vector<std::uint32_t> home_ranks;  ///< the instance that each item is nearest to
     std::vector<item_id> items;             ///< which they are, ascending; empty if they are all
+    bool limit_imports = false;             ///< whether no node is to take on more than others give away
     bool several_units = false;             ///< whether a sample has more than one
     std::vector<std::uint32_t> starts;      ///< then: the first item of each sample that has any
 

@@ -46,7 +46,7 @@ class whole_samples {
                            .effort = effort,
                            .slack_tenths = 0,
                            // Where there are many to choose from, as of units that are planned one by one.
-                           .limit_imports = classes_.empty() && !is_sparse(weights_.size(), view.ranks()),
+                           .limit_imports = task.limit_imports && !is_sparse(weights_.size(), view.ranks()),
                            .bounds = false,
                            .plan = false});
         // A plan that was made without regard to homes would move all samples; units one by one do better.
