@@ -19,7 +19,7 @@ TEST(renumbered, changes_every_rank_that_a_fault_names) {
     EXPECT_EQ(comm::renumbered("rank 2 sends 1 byte to rank 1, which expects 2", ranks),
               "rank 10 sends 1 byte to rank 1, which expects 2");
     EXPECT_EQ(comm::renumbered("rank 2", ranks), "rank 10");
-    EXPECT_EQ(comm::renumbered("rank 2, 1 byte short", ranks), "rank 10, 1 byte short");
+    EXPECT_EQ(comm::renumbered("rank 2, 0 bytes more", ranks), "rank 10, 0 bytes more");
 }
 
 TEST(renumbered, leaves_all_other_numbers_alone) {
