@@ -53,6 +53,9 @@ TEST(plan_flows, tells_ranks_apart_that_were_told_something_else) {
     EXPECT_EQ(plan_flows(told, cluster).fingerprint, mine);
     EXPECT_NE(plan_flows(told, cluster, 0.5).fingerprint, mine) << "another target";
     EXPECT_NE(plan_flows(told, uniform_topology({4}, {1})).fingerprint, mine);
+    std::vector<rank_summary> const even(4, {5, 5});
+    EXPECT_NE(plan_flows(even, uniform_topology({4}, {1})).fingerprint, plan_flows(even, cluster).fingerprint)
+        << "nothing flows either way";
     told[3].heaviest = 4;
     EXPECT_NE(plan_flows(told, cluster).fingerprint, mine) << "the same flows";
 }
