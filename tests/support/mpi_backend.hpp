@@ -73,8 +73,8 @@ inline void run_on_mpi(topology const& cluster, comm::mpi_options options, rank_
 struct mpi {
     static constexpr auto name = "mpi";
     static std::size_t most_ranks() { return mpi_processes() == 0 ? 0 : 64; }
-    /// A third each, so that 1, 2, 3, 4 and 8 processes take all of them together.
-    static bool takes(std::uint64_t number) { return number % 3 == static_cast<std::uint64_t>(mpi_processes()) % 3; }
+    /// Two thirds each, so that each of them is taken by two of 1, 2 and 3 processes, and by 4 or 8.
+    static bool takes(std::uint64_t number) { return number % 3 != static_cast<std::uint64_t>(mpi_processes()) % 3; }
     static void run(topology const& cluster, rank_body const& body) { run_on_mpi(cluster, {}, body); }
 };
 
