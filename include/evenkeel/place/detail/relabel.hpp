@@ -55,7 +55,12 @@ inline std::uint64_t seat_on_nodes(double precision, relabel_room& room, std::ui
     }
     // Few batches are done in no time, so they may as well be done better.
     constexpr std::size_t few = 512;
-    double const allowed = precision * static_cast<double>(wished) / static_cast<double>(batches + few);
+    double const each = precision * static_cast<double>(wished) / static_cast<double>(batches + few);
+    // Where batches draw from many nodes each, counting what from where takes longer than better bids do.
+    constexpr double many_nodes = 16;
+    double const nodes_per_batch =
+        static_cast<double>(entries) / static_cast<double>(std::max<std::size_t>(batches, 1));
+    double const allowed = each / std::max(1.0, nodes_per_batch / many_nodes);
     increment = std::max(format.numbers + 1, format.value(static_cast<std::uint64_t>(allowed)));
 
     ticketed_gains const gains{std::span{traffic.tickets}.first(entries), traffic.offsets, format, traffic.wishes};
