@@ -45,6 +45,7 @@ class node_level {
     }
 
     /// Relieves whatever is more than `margin` above its cap, the one with the largest excess first, down to the cap.
+    /// What it sends is left to be unpacked.
     void relieve_all(std::uint64_t margin, step_budget& steps) {
         over_.clear();
         for (std::uint32_t node = 0; node < caps_.size(); ++node) {
@@ -58,7 +59,6 @@ class node_level {
         for (auto const node : over_) {
             relieve(node, steps);
         }
-        state_->unpack_all();
     }
 
     [[nodiscard]] node_market& market() noexcept { return market_; }

@@ -184,6 +184,8 @@ class stay_search {
         level_nodes(margin, part);
         failed_.clear();
         for (std::uint32_t node = 0; node < ranks_->nodes(); ++node) {
+            // Not all at once, or no cache would have the lists when they are needed.
+            state_.unpack(node);
             if (!packing_(state_, node, target_, at_any_price ? 2 : node_packing::most_starts, part)) {
                 failed_.push_back(node);
             }
