@@ -28,9 +28,10 @@ struct sorted_items {
     std::vector<std::uint32_t> starts;  ///< of the items of each weight
     std::vector<std::uint32_t> places;  ///< among the sorted ones, in the order of the batch; see `sort_places`
 
-    /// The largest weight that is sorted by counting: going through all weights must not cost more than the items.
+    /// The largest weight that is sorted by counting: going through all weights must not cost more than sorting the items
+    /// by their digits.
     [[nodiscard]] static std::size_t largest_counted(std::size_t batch) noexcept {
-        return std::min<std::size_t>(batch, std::size_t{1} << 16);
+        return std::min<std::size_t>(2 * batch, std::size_t{1} << 16);
     }
 
     void reserve(std::size_t batch) {
