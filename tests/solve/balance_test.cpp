@@ -453,6 +453,19 @@ TEST_P(balance_law, holds_for_quadratic_costs) {
     EXPECT_GE(even.quality.max_load, lower_bound(weights, ranks));
 }
 
+TEST(balance, exchanges_go_on_where_patterns_of_few_items_end_far_above_the_bound) {
+    double gaps = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        test::seeded random{seed};
+        std::vector<std::uint64_t> lengths(53 + seed);
+        for (auto& length : lengths) {
+            length = random.between(1, 1'000'000'000);
+        }
+        gaps += balance(lengths, rank_count{25}, linear_cost{}).quality.gap();
+    }
+    EXPECT_LE(gaps / 20, 8e-3);
+}
+
 TEST_P(balance_law, lengths_in_another_order_give_the_same_loads) {
     auto const [lengths, ranks] = test::mixed_batch(GetParam(), 1 + GetParam() % 17, 1 + GetParam() % 12);
     auto const backwards = std::vector(lengths.rbegin(), lengths.rend());

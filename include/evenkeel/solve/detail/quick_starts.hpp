@@ -72,15 +72,23 @@ class quick_starts {
         return false;
     }
 
-    /// What is left to other means after mixing patterns of many sizes did not help.
-    static constexpr std::uint64_t most_after_mixing = std::uint64_t{1} << 20;
-
     /// What mixing patterns of many sizes may take, if a search has so many steps. It takes hardly longer for many
     /// ranks than for few.
     [[nodiscard]] static step_budget steps_to_mix(std::size_t items, std::size_t ranks, std::uint64_t steps) noexcept {
         std::uint64_t const more =
-            few_per_rank(items, ranks) ? steps / 4 : std::min(steps / 2 * 5, 2 * most_after_mixing);
+            few_per_rank(items, ranks) ? steps / 4 : std::min(steps / 2 * 5, std::uint64_t{1} << 21);
         return step_budget{steps / 2 + more};
+    }
+
+    /// Whether no other means are likely to come closer to the goal than mixed patterns have. Of few items, patterns
+    /// lose much by being rounded to whole ranks.
+    [[nodiscard]] static bool is_final(std::size_t items, std::uint64_t busiest, std::uint64_t goal) noexcept {
+        return busiest <= goal + goal / (items < many ? 512 : 128);
+    }
+
+    /// What is left to other means where they are; with many items these take long and seldom get closer.
+    [[nodiscard]] static step_budget steps_after_mixing(std::size_t items, step_budget left) noexcept {
+        return items < many ? left : step_budget{std::min(left.left(), std::uint64_t{1} << 20)};
     }
 
     /// Mixes patterns of many sizes, for few items per rank; this, too, may raise the bound, and the goal with it.
@@ -148,6 +156,8 @@ class quick_starts {
     }
 
   private:
+    static constexpr std::size_t many = 1280;
+
     /// Repairs those ranks of a start that are uneven; whether that reaches the target. If not, the start stays.
     bool even_out(sorted_items const& items, std::uint64_t target, placement& loads, repair& even,
                   std::span<std::uint32_t> start, standing& best, step_budget& steps) {

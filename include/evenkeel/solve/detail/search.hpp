@@ -128,6 +128,7 @@ class search {
         }
     }
 
+    /// The loads of the ranks.
     [[nodiscard]] std::span<std::uint64_t const> add_up(sorted_items const& items, std::size_t ranks,
                                                         std::span<std::uint32_t const> rank_of) {
         given_.assign(ranks, 0);
@@ -196,13 +197,12 @@ class search {
         if (best.busiest <= goal + goal / 1024 || all == 0) {
             return;
         }
-        if (quick_.mix_patterns(items, ranks, goal, placement_, repair_, rank_of, best, for_patterns_) &&
-            best.busiest <= goal + goal / 128) {
+        bool const fits = quick_.mix_patterns(items, ranks, goal, placement_, repair_, rank_of, best, for_patterns_);
+        if (fits && quick_starts::is_final(items.size(), best.busiest, goal)) {
             goal = best.busiest;
         } else if (for_patterns_.left() < all) {
             placement_.reset(items.weights, rank_of, ranks);
-            // Little else will get closer, but of few items, as patterns in fractions are rounded to whole ranks.
-            left = step_budget{std::min(left.left(), quick_starts::most_after_mixing)};
+            left = quick_starts::steps_after_mixing(items.size(), left);
         }
         for_patterns_ = step_budget{0};
     }
