@@ -408,6 +408,7 @@ struct train_options {
 train_options parse_options(int argc, char** argv, std::size_t processes) {
     train_options result;
     CLI::App app{"Trains two towers with pipelines on ranks, and compares them with one process.", "train_two_towers"};
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     add_choice(app, "--backend", backends(), fmt::format("What moves the bytes: {}", fmt::join(backends(), ", ")),
                [&](std::size_t which) { result.backend = backends()[which]; })
         ->default_str(result.backend);
