@@ -57,7 +57,7 @@ inline std::uint64_t seat_on_nodes(double precision, relabel_room& room, std::ui
     constexpr std::size_t few = 512;
     double const each = precision * static_cast<double>(wished) / static_cast<double>(batches + few);
     // Where batches draw from many nodes each, counting what from where takes longer than better bids do.
-    constexpr double many_nodes = 16;
+    constexpr double many_nodes = 24;
     double const nodes_per_batch =
         static_cast<double>(entries) / static_cast<double>(std::max<std::size_t>(batches, 1));
     double const allowed = each / std::max(1.0, nodes_per_batch / many_nodes);
