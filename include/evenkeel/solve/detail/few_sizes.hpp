@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -43,17 +42,7 @@ class few_sizes {
         if (weights.size() < fewest_items || most_ > most_load) {
             return false;
         }
-        sizes_.clear();
-        auto first = weights.begin();
-        while (first != weights.end()) {
-            auto const next = std::upper_bound(first, weights.end(), *first, std::greater<>{});
-            if (sizes_.size() == most_pattern_sizes) {
-                return false;
-            }
-            sizes_.push_back({*first, static_cast<std::uint64_t>(next - first)});
-            first = next;
-        }
-        return most_ * sizes_.size() <= steps.left() / 3;
+        return count_sizes(weights, most_pattern_sizes, sizes_) && most_ * sizes_.size() <= steps.left() / 3;
     }
 
     /// To be followed by `improve`.

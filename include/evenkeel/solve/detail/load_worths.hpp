@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,25 @@ struct size_count {
     std::uint64_t weight = 0;
     std::uint64_t count = 0;
 };
+
+/// Counts the items of each size, heaviest first, and stops where there are more than `most` sizes.
+///
+/// @param weights  In falling order.
+/// @return         Whether there are no more.
+[[nodiscard]] inline bool count_sizes(std::span<std::uint64_t const> weights, std::size_t most,
+                                      std::vector<size_count>& sizes) {
+    sizes.clear();
+    auto first = weights.begin();
+    while (first != weights.end()) {
+        auto const next = std::upper_bound(first, weights.end(), *first, std::greater<>{});
+        if (sizes.size() == most) {
+            return false;
+        }
+        sizes.push_back({*first, static_cast<std::uint64_t>(next - first)});
+        first = next;
+    }
+    return true;
+}
 
 /// worths[load]: the most that items of this load are worth, or of less, if there are enough of each size.
 ///

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -48,17 +47,7 @@ class many_sizes {
             return false;
         }
         std::size_t const most = few_per_rank(weights.size(), ranks) ? most_sizes : most_sizes / 2;
-        sizes_.clear();
-        auto first = weights.begin();
-        while (first != weights.end()) {
-            auto const next = std::upper_bound(first, weights.end(), *first, std::greater<>{});
-            if (sizes_.size() == most) {
-                return false;
-            }
-            sizes_.push_back({*first, static_cast<std::uint64_t>(next - first)});
-            first = next;
-        }
-        return true;
+        return count_sizes(weights, most, sizes_);
     }
 
     /// Begins with some patterns; see `first_patterns`.
