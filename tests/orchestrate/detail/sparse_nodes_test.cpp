@@ -145,7 +145,7 @@ TEST_P(sparse_nodes_law, keeps_what_it_says) {
     EXPECT_EQ(drawn.even_out->between_nodes(), between_nodes);
 }
 
-INSTANTIATE_TEST_SUITE_P(seeds, sparse_nodes_law, testing::Range<std::uint64_t>(0, 200));
+INSTANTIATE_TEST_SUITE_P(seeds, sparse_nodes_law, testing::Range<std::uint64_t>(0, 2000));
 
 }  // namespace
 }  // namespace evenkeel::detail::sparse_nodes_test

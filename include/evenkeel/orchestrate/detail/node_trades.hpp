@@ -31,6 +31,9 @@ struct node_trade {
 };
 
 /// Lists what a node can trade with others that are even, the cheapest first.
+///
+/// What weighs nothing makes no room: given away it would only dress up as an exchange that a node takes on more, which
+/// the search for a split may by chance do better with.
 class node_trades {
   public:
     /// @param most  What a node may have.
@@ -40,6 +43,9 @@ class node_trades {
         trades_.clear();
         auto const& mine = nodes[node];
         for (auto const given : mine.parcels) {
+            if (parcels.weight(given) == 0) {
+                continue;
+            }
             for (std::uint32_t other = 0; other < nodes.size(); ++other) {
                 auto const& theirs = nodes[other];
                 if (other == node || !theirs.is_even) {
@@ -55,7 +61,7 @@ class node_trades {
                 }
                 for (auto const taken : theirs.parcels) {
                     std::uint64_t const back = parcels.weight(taken);
-                    if (theirs.load + weight - back <= most && mine.load + back - weight <= most) {
+                    if (back > 0 && theirs.load + weight - back <= most && mine.load + back - weight <= most) {
                         add({.given = given, .node = other, .taken = taken, .takes = true},
                             gone + parcels.cost(taken, other, node));
                     }
