@@ -85,10 +85,12 @@ class node_splitter {
         loads_.assign(size_, 0);
         for (std::size_t at = 0; at < items.size(); ++at) {
             std::size_t const home = place_of(task_->home_ranks[items[at]], ranks);
-            if (home != ranks.size()) {
+            std::uint64_t const weight = task_->weights[items[at]];
+            // What weighs nothing stays at home whoever has its batch.
+            if (home != ranks.size() && weight > 0) {
                 shares_[batch_of[at] * size_ + home] += task_->bytes[items[at]];
             }
-            loads_[batch_of[at]] += task_->weights[items[at]];
+            loads_[batch_of[at]] += weight;
         }
         seats_.assign(size_, size_);
         taken_.assign(size_, 0);
