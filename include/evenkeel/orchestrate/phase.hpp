@@ -118,7 +118,8 @@ class phase_cost {
 /// How the plan of a phase is made.
 enum class phase_method : std::uint8_t {
     stay,     ///< from where the items are, moving as few bytes between nodes as the tolerance allows (`rebalance`)
-    relabel,  ///< without regard to where items are, then given to the ranks that have most of them (`relabel`)
+    relabel,  ///< without regard to where items are, then given to the ranks that have most of them (`relabel`); what
+              ///< weighs nothing stays
     scratch,  ///< without regard to where items are (`balance`)
     given     ///< by the caller, in `phase::given`
 };

@@ -79,7 +79,15 @@ class phase_planner {
             write_ranks(even.plan, answer.rank_of);
         } else {
             locate(task, view);
-            write_ranks(relabel(relabelling_, even.plan, where_, view.instances(), task.bytes).plan, answer.rank_of);
+            // What weighs nothing stays at home, so that its bytes are no reason to put a batch there.
+            kept_bytes_.assign(task.bytes.begin(), task.bytes.end());
+            for (std::size_t item = 0; item < task.size(); ++item) {
+                kept_bytes_[item] = task.weights[item] > 0 ? kept_bytes_[item] : 0;
+            }
+            write_ranks(relabel(relabelling_, even.plan, where_, view.instances(), kept_bytes_).plan, answer.rank_of);
+            for (std::size_t item = 0; item < task.size(); ++item) {
+                answer.rank_of[item] = task.weights[item] > 0 ? answer.rank_of[item] : task.home_ranks[item];
+            }
         }
         answer.from_scratch = true;
     }
@@ -218,6 +226,7 @@ class phase_planner {
     whole_samples whole_samples_;
     workspace balancing_;
     relabel_workspace relabelling_;
+    std::vector<std::uint64_t> kept_bytes_;
     padded_rebalance_workspace padding_;
     stay_room staying_;
 };
