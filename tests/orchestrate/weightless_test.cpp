@@ -44,5 +44,35 @@ TEST(weightless, absent_units_of_a_phase_that_pads_and_packs_stay) {
     EXPECT_EQ(step.phases[0].quality[0].max_load, 100u);
 }
 
+/// Nodes of two ranks and of one. Node 0 has drawn 44 images, every other with a sound, and node 1 four images and 22
+/// sounds. An absent image comes before each of those with a sound.
+TEST(weightless, units_before_the_others_of_a_sample_do_not_hide_that_it_leaves) {
+    step_samples samples{.counts = {22, 22, 26}, .text = std::vector<std::uint64_t>(70, 100), .inputs = {{}, {}}};
+    std::vector<std::size_t> images;
+    std::vector<std::size_t> sounds;
+    for (std::size_t sample = 0; sample < 70; ++sample) {
+        bool const of_node_0 = sample < 44;
+        bool const image = of_node_0 || sample >= 66;
+        sounds.push_back(of_node_0 ? sample % 2 : image ? 0 : 1);
+        images.push_back(image ? 1 + sounds.back() : 0);
+        if (images.back() == 2) {
+            samples.inputs[0].lengths.push_back(0);
+        }
+        if (image) {
+            samples.inputs[0].lengths.push_back(10);
+        }
+    }
+    samples.inputs[0].units = units_of(images);
+    samples.inputs[1] = {.units = units_of(sounds), .lengths = std::vector<std::uint64_t>(44, 30)};
+    std::vector<phase> const phases{
+        {.name = "image", .group = flat_group({3}), .bytes_in = 4704, .bytes_out = 7168},
+        {.name = "audio", .group = flat_group({3}), .bytes_in = 1024, .bytes_out = 7168, .tolerance = 2},
+        {.name = "llm", .group = flat_group({3}), .bytes_in = 8, .tolerance = 2}};
+    auto const step = orchestrate(samples, phases, topology{{node_id{0}, node_id{0}, node_id{1}}});
+    EXPECT_EQ(step.phases[0].quality[0].max_load, 160u);
+    EXPECT_EQ(step.traffic.raw[0].between_nodes, 12u * 10 * 4704) << "twelve images, the least that node 0 can give";
+    EXPECT_EQ(step.traffic.raw[1].between_nodes, 0u);
+}
+
 }  // namespace
 }  // namespace evenkeel::weightless_test

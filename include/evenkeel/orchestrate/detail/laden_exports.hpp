@@ -65,12 +65,15 @@ class laden_exports {
         followers_.assign(view.nodes() + 1, 0);
         problem.for_each_drawn(encoder, [&](world_rank drawn_on, std::size_t first, std::size_t last) {
             std::size_t const node = std::min<std::size_t>(view.node_of(drawn_on), view.nodes());
+            std::size_t heavy = last;  // the unit before that weighs something: a sample goes where its first goes
             for (std::size_t unit = first; unit < last; ++unit) {
+                bool const again = heavy != last && amounts.owners[heavy] == amounts.owners[unit];
+                heavy = amounts.weights[unit] > 0 ? unit : heavy;
                 if (std::uint32_t const to = nodes[rank_of[unit]]; to != node) {
                     sent_[node] += amounts.bytes[unit];
                     received_[to] += amounts.bytes[unit];
-                    bool const again = unit > first && amounts.owners[unit - 1] == amounts.owners[unit];
-                    followers_[node] += again ? 0 : followers_of(problem, encoder, amounts.owners[unit]);
+                    bool const first_to_go = !again && amounts.weights[unit] > 0;
+                    followers_[node] += first_to_go ? followers_of(problem, encoder, amounts.owners[unit]) : 0;
                 }
             }
         });
