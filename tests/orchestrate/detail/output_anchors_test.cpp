@@ -25,6 +25,12 @@ class anchors_of_three : public testing::Test {
         anchors_.follow({samples_, phases_, cluster_, amounts_, home_}, view_, some, 0, rank_of);
     }
 
+    /// Gives the images other lengths.
+    void resize(std::vector<std::uint64_t> const& lengths) {
+        samples_.inputs[0].lengths = lengths;
+        amounts_ = amounts_of(samples_, phases_);
+    }
+
     group ranks_ = flat_group({4});
     topology cluster_ = uniform_topology({4}, {2});
     step_samples samples_{
@@ -70,6 +76,33 @@ TEST_F(anchors_of_three, follow_some_samples_without_the_others) {
 
     EXPECT_EQ(anchors_[item_id{0}], world_rank{3});
     EXPECT_EQ(anchors_[item_id{2}], world_rank{0});
+}
+
+TEST_F(anchors_of_three, add_up_what_a_rank_has_although_another_has_the_unit_between) {
+    follow(all_, {2, 0, 2, 2});
+
+    EXPECT_EQ(anchors_[item_id{0}], world_rank{2});
+    EXPECT_EQ(anchors_.held(item_id{0}), 70U);
+    EXPECT_EQ(anchors_.held(item_id{2}), 50U);
+}
+
+TEST_F(anchors_of_three, are_on_the_first_of_ranks_that_have_as_much_of_a_sample) {
+    resize({40, 40, 30, 50});
+    follow(all_, {2, 1, 0, 0});
+    EXPECT_EQ(anchors_[item_id{0}], world_rank{1});
+
+    anchors_.start(item_id{0}, world_rank{3});
+    follow({item_id{0}}, {2, 1, 0, 0});
+    EXPECT_EQ(anchors_[item_id{0}], world_rank{1});
+    EXPECT_EQ(anchors_.held(item_id{0}), 40U);
+}
+
+TEST_F(anchors_of_three, stay_where_as_much_is_together_already) {
+    follow(all_, {3, 3, 1, 2});
+    follow(all_, {0, 1, 0, 0});
+
+    EXPECT_EQ(anchors_[item_id{0}], world_rank{3});
+    EXPECT_EQ(anchors_[item_id{2}], world_rank{2});
 }
 
 }  // namespace evenkeel::detail::output_anchors_test

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
@@ -50,78 +50,87 @@ class output_anchors {
     /// @param rank_of  Of all units of the encoder.
     void follow(step_problem const& problem, group_view const& view, std::span<item_id const> samples,
                 std::size_t encoder, std::span<std::uint32_t const> rank_of) {
-        auto const& offsets = problem.samples.inputs[encoder].units.offsets;
-        auto const bytes = problem.amounts.phases[encoder].output_bytes;
-        auto const offer = [&](item_id sample, std::uint32_t rank, std::uint64_t together) {
-            auto& held = held_[to_index(sample)];
-            auto& anchor = anchors_[to_index(sample)];
-            anchor = together > held ? view.leader(rank) : anchor;
-            held = std::max(held, together);
-        };
-        auto const follow_one = [&](item_id sample) {
-            std::size_t const first = offsets[to_index(sample)];
-            std::size_t const last = offsets[to_index(sample) + 1];
-            if (last - first == 1) {
-                offer(sample, rank_of[first], bytes[first]);
-                return;
-            }
-            shares_.clear();
-            for (std::size_t unit = first; unit < last; ++unit) {
-                shares_.emplace_back(rank_of[unit], bytes[unit]);
-            }
-            std::ranges::sort(shares_);
-            for (std::size_t share = 0; share < shares_.size();) {
-                std::uint32_t const rank = shares_[share].first;
-                std::uint64_t together = 0;
-                for (; share < shares_.size() && shares_[share].first == rank; ++share) {
-                    together += shares_[share].second;
-                }
-                offer(sample, rank, together);
-            }
-        };
+        auto const& amounts = problem.amounts.phases[encoder];
+        auto const owners = std::span{amounts.owners};
         if (samples.size() != problem.samples.size()) {
-            std::ranges::for_each(samples, follow_one);
-            return;
-        }
-        // By units: samples that have none need not be asked, which no processor foresees.
-        if (problem.amounts.phases[encoder].several_units) {
-            follow_runs(problem.amounts.phases[encoder], rank_of, offsets, offer, follow_one);
-        } else {
-            auto const owners = std::span{problem.amounts.phases[encoder].owners};
+            auto const& offsets = problem.samples.inputs[encoder].units.offsets;
+            offers offered{*this, view};
+            for (item_id const sample : samples) {
+                for (std::size_t unit = offsets[to_index(sample)]; unit < offsets[to_index(sample) + 1]; ++unit) {
+                    offered.add(sample, rank_of[unit], amounts.output_bytes[unit]);
+                }
+            }
+        } else if (amounts.several_units) {
+            // By units: samples that have none need not be asked, which no processor foresees.
+            offers offered{*this, view};
             for (std::size_t unit = 0; unit < owners.size(); ++unit) {
-                offer(owners[unit], rank_of[unit], bytes[unit]);
+                offered.add(owners[unit], rank_of[unit], amounts.output_bytes[unit]);
+            }
+        } else {
+            for (std::size_t unit = 0; unit < owners.size(); ++unit) {
+                offer(view, owners[unit], rank_of[unit], amounts.output_bytes[unit], 0);
             }
         }
     }
 
   private:
-    /// As long as the units of a sample are on one rank, they are offered one by one, in sums that rise.
-    template <class Offer, class FollowOne>
-    void follow_runs(phase_amounts const& amounts, std::span<std::uint32_t const> rank_of,
-                     std::span<std::size_t const> offsets, Offer offer, FollowOne follow_one) {
-        std::uint64_t together = 0;
-        world_rank anchor_before{};
-        std::uint64_t held_before = 0;
-        for (std::size_t unit = 0; unit < rank_of.size(); ++unit) {
-            item_id const sample = amounts.owners[unit];
-            bool const is_first = unit == 0 || amounts.owners[unit - 1] != sample;
-            if (!is_first && rank_of[unit] != rank_of[unit - 1]) {
-                anchors_[to_index(sample)] = anchor_before;
-                held_[to_index(sample)] = held_before;
-                follow_one(sample);
-                unit = offsets[to_index(sample) + 1] - 1;
-                continue;
-            }
-            anchor_before = is_first ? anchors_[to_index(sample)] : anchor_before;
-            held_before = is_first ? held_[to_index(sample)] : held_before;
-            together = (is_first ? 0 : together) + amounts.output_bytes[unit];
-            offer(sample, rank_of[unit], together);
+    /// All bits or none.
+    [[nodiscard]] static std::uint64_t choose_if(bool chosen) noexcept { return -static_cast<std::uint64_t>(chosen); }
+
+    /// Bytes of a sample that are together on a rank.
+    struct sample_bytes {
+        std::uint64_t bytes = 0;
+        std::uint32_t sample = std::numeric_limits<std::uint32_t>::max();
+    };
+
+    /// The units of samples that may have several, one sample after the other.
+    ///
+    /// What a rank has of a sample rises unit by unit, and each sum is offered: the last is the largest. So none is
+    /// asked whether it is on the rank of the one before, which no processor foresees.
+    class offers {
+      public:
+        offers(output_anchors& anchors, group_view const& view) : anchors_{anchors}, view_{view} {
+            anchors.together_.assign(view.ranks(), {});
         }
+
+        void add(item_id sample, std::uint32_t rank, std::uint64_t bytes) noexcept {
+            auto& together = anchors_.together_[rank];
+            auto const number = static_cast<std::uint32_t>(to_index(sample));
+            together.bytes = (together.bytes & choose_if(together.sample == number)) + bytes;
+            together.sample = number;
+            best_ &= static_cast<std::uint32_t>(choose_if(sample_ == number));
+            sample_ = number;
+            bool const is_better = anchors_.offer(view_, sample, rank, together.bytes, best_);
+            best_ ^= (best_ ^ rank) & static_cast<std::uint32_t>(choose_if(is_better));
+        }
+
+      private:
+        output_anchors& anchors_;
+        group_view const& view_;
+        std::uint32_t best_ = 0;  ///< the rank of the sample's best offer; of none yet, the first
+        std::uint32_t sample_ = std::numeric_limits<std::uint32_t>::max();
+    };
+
+    /// Bytes of a sample on a rank, beside what is held already.
+    ///
+    /// @param best  Of ranks that have as much as is held, those before this one are better.
+    /// @return      Whether it is better.
+    bool offer(group_view const& view, item_id sample, std::uint32_t rank, std::uint64_t together,
+               std::uint32_t best) noexcept {
+        auto& held = held_[to_index(sample)];
+        auto& anchor = anchors_[to_index(sample)];
+        auto const before = static_cast<std::uint32_t>(to_index(anchor));
+        auto const there = static_cast<std::uint32_t>(to_index(view.leader(rank)));
+        // By bits, as no processor foresees which it is.
+        bool const is_better = ((together > held) | ((together == held) & (rank < best))) != 0;
+        anchor = world_rank{before ^ ((before ^ there) & static_cast<std::uint32_t>(choose_if(is_better)))};
+        held = std::max(held, together);
+        return is_better;
     }
 
     std::vector<world_rank> anchors_;
     std::vector<std::uint64_t> held_;
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> shares_;  ///< of a sample: rank and bytes of each unit
+    std::vector<sample_bytes> together_;  ///< of each rank, with the last sample that it has some of
 };
 
 }  // namespace evenkeel::detail
