@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -35,8 +36,9 @@ class whole_samples {
             }
         }
         gather(task, view);
+        bool const weights_are_bytes = task.bytes.data() == task.weights.data();
         rebalance(space_, {.weights = weights_,
-                           .bytes = bytes_,
+                           .bytes = weights_are_bytes ? weights_ : bytes_,
                            .home_ranks = homes_,
                            .home_nodes = {},
                            .classes = classes_,
@@ -73,6 +75,16 @@ class whole_samples {
         if (is_sparse(weights.size(), ranks)) {
             return bound_(weights, {ranks});
         }
+        // Mostly no item has as many bits as the mean, so that none need be looked for.
+        std::uint64_t sum = 0;
+        std::uint64_t bits = 0;
+        for (auto const weight : weights) {
+            sum += weight;
+            bits |= weight;
+        }
+        if (std::bit_width(bits) + std::bit_width(weights.size()) <= 64 && bits <= sum / ranks) {
+            return sum / ranks + (sum % ranks != 0 ? 1 : 0);
+        }
         auto const [total, heaviest, present] = summarize("orchestrate", weights);
         return std::max(total / ranks + (total % ranks != 0 ? 1 : 0), heaviest);
     }
@@ -84,16 +96,14 @@ class whole_samples {
 
     void gather(phase_task const& task, group_view const& view) {
         std::size_t const count = task.starts.size();
-        weights_.assign(count, 0);
-        bytes_.assign(count, 0);
+        add_up(task, task.weights, weights_);
+        if (task.bytes.data() != task.weights.data()) {
+            add_up(task, task.bytes, bytes_);
+        }
         classes_.resize(task.classes.empty() ? 0 : count);
         homes_.resize(count);
         for (std::size_t sample = 0; sample < count; ++sample) {
-            std::size_t const start = first(task, sample);
-            for (std::size_t item = start; item < first(task, sample + 1); ++item) {
-                weights_[sample] += task.weights[item];
-                bytes_[sample] += task.bytes[item];
-            }
+            std::size_t const start = task.starts[sample];
             homes_[sample] = view.nodes_of_ranks()[task.home_ranks[start]];
             if (!classes_.empty()) {
                 classes_[sample] = task.classes[start];
@@ -103,23 +113,45 @@ class whole_samples {
         std::iota(nodes_.begin(), nodes_.end(), 0U);
     }
 
+    /// What the items of each sample have together: differences of a running sum, as no processor foresees how many
+    /// items a sample has. So many samples at a time, that a cache has their sums.
+    void add_up(phase_task const& task, std::span<std::uint64_t const> of_items,
+                std::vector<std::uint64_t>& of_samples) {
+        constexpr std::size_t at_once = 512;
+        of_samples.resize(task.starts.size());
+        sums_.reserve(of_items.size() + 1);
+        for (std::size_t begin = 0, end = 0; begin < of_samples.size(); begin = end) {
+            end = std::min(begin + at_once, of_samples.size());
+            std::size_t const before = task.starts[begin];
+            auto const some = of_items.subspan(before, first(task, end) - before);
+            sums_.resize(std::max(sums_.size(), some.size() + 1));
+            std::uint64_t sum = 0;
+            for (std::size_t item = 0; item < some.size(); ++item) {
+                sums_[item] = sum;
+                sum += some[item];
+            }
+            sums_[some.size()] = sum;
+            for (std::size_t sample = begin; sample < end; ++sample) {
+                of_samples[sample] = sums_[first(task, sample + 1) - before] - sums_[task.starts[sample] - before];
+            }
+        }
+    }
+
     /// How much busier than their bound nodes may be: what the ranks may, but for six tenths of the slack, with which
     /// the ranks of a node come out even easily.
     [[nodiscard]] double slack_of_nodes(phase_task const& task, group_view const& view, std::size_t size,
                                         double tolerance) {
         auto const of_rank = static_cast<double>(bound_of(task.weights, view.ranks())) * (1 + tolerance);
         auto const of_node = static_cast<double>(bound_of(weights_, view.nodes()));
-        double total = 0;
-        for (auto const weight : weights_) {
-            total += static_cast<double>(weight);
-        }
+        auto const total = static_cast<double>(std::accumulate(weights_.begin(), weights_.end(), std::uint64_t{0}));
         double const mean = total / static_cast<double>(view.nodes());
         double const cap = mean + 0.4 * (static_cast<double>(size) * of_rank - mean);
         return of_node == 0 ? 0.0 : std::max(0.0, cap / of_node - 1);
     }
 
     std::vector<std::uint64_t> weights_;  ///< of each sample
-    std::vector<std::uint64_t> bytes_;
+    std::vector<std::uint64_t> bytes_;    ///< where they are other numbers than the weights
+    std::vector<std::uint64_t> sums_;     ///< of the items before each of some
     std::vector<std::uint8_t> classes_;
     std::vector<std::uint32_t> homes_;  ///< nodes as ranks
     std::vector<std::uint32_t> nodes_;  ///< of these ranks: themselves
