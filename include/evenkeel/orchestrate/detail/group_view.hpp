@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -90,6 +91,17 @@ class group_view {
             return on_node(node)[item % on_node(node).size()];
         }
         return static_cast<std::uint32_t>(item % ranks());
+    }
+
+    /// The same of items that follow one another, the first of which has the number `first`.
+    void find_nearest(world_rank rank, std::size_t first, std::span<std::uint32_t> result) const noexcept {
+        if (std::uint32_t const instance = instance_of_[to_index(rank)]; instance != nobody) {
+            std::ranges::fill(result, instance);
+            return;
+        }
+        for (std::size_t at = 0; at < result.size(); ++at) {
+            result[at] = nearest(rank, first + at);
+        }
     }
 
   private:

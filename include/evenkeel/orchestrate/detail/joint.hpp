@@ -124,9 +124,7 @@ class joint_choice {
         task_.home_ranks.resize(count);
         if (first && whole) {
             problem.for_each_drawn(encoder, [&](world_rank drawn_on, std::size_t begin, std::size_t end) {
-                for (std::size_t at = begin; at < end; ++at) {
-                    task_.home_ranks[at] = view.nearest(drawn_on, at);
-                }
+                view.find_nearest(drawn_on, begin, std::span{task_.home_ranks}.subspan(begin, end - begin));
             });
         } else {
             std::uint64_t const ways = problem.ways(encoder);
@@ -149,13 +147,6 @@ class joint_choice {
                 classes[at] = placed ? 1 : 0;
             }
         }
-        task_.several_units = amounts.several_units;
-        task_.starts.clear();
-        for (std::size_t at = 0; task_.several_units && at < count; ++at) {
-            if (at == 0 || amounts.owners[task_.item(at)] != amounts.owners[task_.item(at - 1)]) {
-                task_.starts.push_back(static_cast<std::uint32_t>(at));
-            }
-        }
         if (first && !amounts.weights_are_bytes()) {
             task_.some_bytes.resize(count);
             for (std::size_t at = 0; at < count; ++at) {
@@ -166,6 +157,11 @@ class joint_choice {
         task_.bytes = first && amounts.weights_are_bytes() ? task_.weights : std::span{std::as_const(task_.some_bytes)};
         task_.classes = first ? std::span<std::uint8_t const>{} : std::span<std::uint8_t const>{task_.some_classes};
         task_.limit_imports = first;
+        task_.several_units = amounts.several_units;
+        task_.starts.clear();
+        if (task_.several_units) {
+            list_starts(amounts.owners, task_);
+        }
     }
 
     void gather_samples(step_problem const& problem, std::span<item_id const> samples) {

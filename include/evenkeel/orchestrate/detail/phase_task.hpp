@@ -37,6 +37,21 @@ struct phase_task {
     }
 };
 
+/// Lists the first item of each sample, whose items are neighbours, without asking which these are, which no processor
+/// foresees.
+///
+/// @param owners  Of all items of the phase.
+inline void list_starts(std::span<item_id const> owners, phase_task& task) {
+    auto& starts = task.starts;
+    starts.resize(task.size());
+    std::size_t samples = 0;
+    for (std::size_t at = 0; at < task.size(); ++at) {
+        starts[samples] = static_cast<std::uint32_t>(at);
+        samples += at == 0 || owners[task.item(at)] != owners[task.item(at - 1)] ? 1U : 0U;
+    }
+    starts.resize(samples);
+}
+
 /// Up to 13 items per rank, two ranks' items can be split in all ways.
 [[nodiscard]] inline bool is_sparse(std::size_t items, std::size_t ranks) noexcept { return items <= 13 * ranks; }
 
