@@ -21,7 +21,10 @@ namespace evenkeel::detail {
 /// mostly what follows is little beside what leaves, or leaves nodes that are not the busiest.
 class laden_exports {
   public:
-    void reserve(std::size_t units) { before_.rank_of.reserve(units); }
+    void reserve(std::size_t units) {
+        before_.rank_of.reserve(units);
+        leaving_.reserve(units);
+    }
 
     /// @param plan_again  Plans the encoder anew, units of later classes leaving last. It is given what writes these.
     template <class PlanAgain>
@@ -58,25 +61,20 @@ class laden_exports {
 
     [[nodiscard]] busiest busiest_of(step_problem const& problem, group_view const& view, std::size_t encoder,
                                      std::span<std::uint32_t const> rank_of) {
-        auto const& amounts = problem.amounts.phases[encoder];
-        auto const nodes = view.nodes_of_ranks();
         sent_.assign(view.nodes() + 1, 0);  // the last: from nodes without instances, which have to send all
         received_.assign(view.nodes(), 0);
         followers_.assign(view.nodes() + 1, 0);
-        problem.for_each_drawn(encoder, [&](world_rank drawn_on, std::size_t first, std::size_t last) {
-            std::size_t const node = std::min<std::size_t>(view.node_of(drawn_on), view.nodes());
-            std::size_t heavy = last;  // the unit before that weighs something: a sample goes where its first goes
-            for (std::size_t unit = first; unit < last; ++unit) {
-                bool const again = heavy != last && amounts.owners[heavy] == amounts.owners[unit];
-                heavy = amounts.weights[unit] > 0 ? unit : heavy;
-                if (std::uint32_t const to = nodes[rank_of[unit]]; to != node) {
-                    sent_[node] += amounts.bytes[unit];
-                    received_[to] += amounts.bytes[unit];
-                    bool const first_to_go = !again && amounts.weights[unit] > 0;
-                    followers_[node] += first_to_go ? followers_of(problem, encoder, amounts.owners[unit]) : 0;
-                }
+        // What the ranks of a node have drawn is looked at together, as long as these follow one another.
+        std::size_t home = view.nodes();
+        std::size_t begin = 0;
+        problem.for_each_drawn(encoder, [&](world_rank drawn_on, std::size_t first, std::size_t) {
+            if (std::size_t const here = std::min<std::size_t>(view.node_of(drawn_on), view.nodes()); here != home) {
+                count_leaving(problem, view, encoder, rank_of, home, begin, first);
+                home = here;
+                begin = first;
             }
         });
+        count_leaving(problem, view, encoder, rank_of, home, begin, rank_of.size());
         busiest result{.alone = *std::ranges::max_element(received_)};
         result.with_followers = result.alone;
         for (std::size_t node = 0; node < view.nodes(); ++node) {
@@ -84,6 +82,38 @@ class laden_exports {
             result.with_followers = std::max(result.with_followers, sent_[node] + followers_[node]);
         }
         return result;
+    }
+
+    /// Counts what of units `first` to before `last` leaves the node that has drawn them.
+    void count_leaving(step_problem const& problem, group_view const& view, std::size_t encoder,
+                       std::span<std::uint32_t const> rank_of, std::size_t node, std::size_t first, std::size_t last) {
+        auto const& amounts = problem.amounts.phases[encoder];
+        auto const nodes = view.nodes_of_ranks();
+        // Collected first: which these are no processor foresees.
+        leaving_.resize(std::max(leaving_.size(), last - first));
+        std::size_t leaving = 0;
+        for (std::size_t unit = first; unit < last; ++unit) {
+            leaving_[leaving] = unit;
+            leaving += nodes[rank_of[unit]] != node ? 1U : 0U;
+        }
+        for (std::size_t const unit : std::span{leaving_}.first(leaving)) {
+            sent_[node] += amounts.bytes[unit];
+            received_[nodes[rank_of[unit]]] += amounts.bytes[unit];
+            if (amounts.weights[unit] > 0 && is_first_heavy(amounts, unit)) {
+                followers_[node] += followers_of(problem, encoder, amounts.owners[unit]);
+            }
+        }
+    }
+
+    /// Whether no unit before that weighs something is of the same sample, which goes where its first goes.
+    [[nodiscard]] static bool is_first_heavy(phase_amounts const& amounts, std::size_t unit) noexcept {
+        std::size_t before = unit;
+        while (before > 0 && amounts.owners[before - 1] == amounts.owners[unit]) {
+            if (amounts.weights[--before] > 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /// Bytes that other encoders have of a sample.
@@ -107,6 +137,7 @@ class laden_exports {
         task.classes = task.some_classes;
     }
 
+    std::vector<std::size_t> leaving_;  ///< units
     std::vector<std::uint64_t> sent_;
     std::vector<std::uint64_t> received_;
     std::vector<std::uint64_t> followers_;
