@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <evenkeel/cost/attention.hpp>
 #include <evenkeel/orchestrate/bound.hpp>
 #include <evenkeel/orchestrate/orchestrate.hpp>
 
@@ -89,6 +90,38 @@ TEST(bound_of, lets_a_node_receive_what_all_others_have_no_room_for) {
 }
 
 /// Steps of 3 or 4 nodes of one rank, of units alone, small enough to try every layout.
+TEST(bound_of, is_nothing_for_a_given_step_that_stays_uneven) {
+    step_samples const samples{.counts = {3, 0}, .text = {5, 5, 5}};
+    std::vector<phase> const phases{{.name = "llm",
+                                     .group = flat_group({2}),
+                                     .bytes_in = 4,
+                                     .method = phase_method::given,
+                                     .given = test::plan_of({{0, 1, 2}, {}})}};
+    auto const cluster = uniform_topology({2}, {1});
+    EXPECT_EQ(bound_of(samples, phases, cluster, orchestrate(samples, phases, cluster)), step_bound{});
+}
+
+TEST(bound_of, counts_no_unit_of_a_node_among_what_it_receives) {
+    // Node 0 has to receive load of 20'000 in units of 10 tokens, half of it from either other node. Its own unit has
+    // as much load for a fifteenth of the bytes.
+    counts const drawn_on{1, 400, 400};
+    step_samples samples{.counts = drawn_on,
+                         .text = sizes(801),
+                         .inputs = {{.units = units_of(counts(801, 1)), .lengths = sizes(801, 10)}}};
+    samples.inputs[0].lengths.front() = 100;
+    std::vector<phase> const phases{{.name = "vision",
+                                     .cost = attention_cost{.linear = 0, .quadratic = 1},
+                                     .group = flat_group({3}),
+                                     .bytes_in = 1,
+                                     .tolerance = 0},
+                                    {.name = "llm", .group = flat_group({3}), .tolerance = 1}};
+    auto const cluster = uniform_topology({3}, {1});
+    auto const step = orchestrate(samples, phases, cluster);
+    EXPECT_EQ(step.phases[0].quality[0].max_load, 30'000u);
+    EXPECT_EQ(bound_of(samples, phases, cluster, step).busiest_node, 2000u);
+    EXPECT_EQ(step.traffic.busiest_node, 2000u);
+}
+
 class busiest_node_law : public testing::TestWithParam<unsigned> {};
 
 TEST_P(busiest_node_law, is_never_above_what_the_best_of_all_layouts_lets_a_node_send_and_receive) {

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/core/partition.hpp>
+#include <evenkeel/cost/attention.hpp>
 #include <evenkeel/orchestrate/assembly.hpp>
 #include <evenkeel/orchestrate/bound.hpp>
 #include <evenkeel/orchestrate/loss.hpp>
@@ -212,6 +213,28 @@ TEST(orchestrate, lets_images_without_sound_leave_where_sound_would_make_a_node_
     EXPECT_EQ(step.traffic.raw[1].between_nodes, 0u);
 }
 
+/// The same with two images in every sample that has any: samples leave as a whole.
+TEST(orchestrate, lets_samples_of_several_images_without_sound_leave_where_sound_would_make_a_node_the_busiest) {
+    step_samples samples{.counts = {22, 22, 13, 13}, .text = sizes(70, 100), .inputs = {{}, {}}};
+    counts images;
+    counts sounds;
+    for (std::size_t sample = 0; sample < 70; ++sample) {
+        bool const of_node_0 = sample < 44;
+        images.push_back(of_node_0 || sample >= 66 ? 2 : 0);
+        sounds.push_back(of_node_0 ? sample % 2 : images.back() == 0 ? 1 : 0);
+    }
+    samples.inputs[0] = {.units = units_of(images), .lengths = sizes(96, 5)};
+    samples.inputs[1] = {.units = units_of(sounds), .lengths = sizes(44, 30)};
+    std::vector<phase> const phases{
+        {.name = "image", .group = flat_group({4}), .bytes_in = 4704, .bytes_out = 7168},
+        {.name = "audio", .group = flat_group({4}), .bytes_in = 1024, .bytes_out = 7168, .tolerance = 0.5},
+        {.name = "llm", .group = flat_group({4}), .bytes_in = 8, .tolerance = 0.5}};
+    auto const step = orchestrate(samples, phases, uniform_topology({4}, {2}));
+    EXPECT_EQ(step.phases[0].quality[0].max_load, 120u);
+    EXPECT_EQ(step.traffic.raw[0].between_nodes, 20u * 10 * 4704);
+    EXPECT_EQ(step.traffic.raw[1].between_nodes, 0u);
+}
+
 /// Nodes 0 and 1 have ten images too many each. Node 2 has drawn few, and node 3 has room for ten.
 TEST(orchestrate, lets_no_node_receive_what_another_has_room_for) {
     step_samples const samples{.counts = {120, 120, 60, 100},
@@ -280,6 +303,77 @@ TEST(orchestrate, balances_every_micro_batch_and_puts_heavy_samples_together) {
     EXPECT_EQ(step.llm().quality[1].max_load, 1u);
     EXPECT_EQ(sums_of(step.llm()), (micro_batch_sums{.max_loads = 10, .lower_bounds = 10, .one_batch_bound = 10}));
     EXPECT_EQ(step.traffic.moved, 0u);
+}
+
+TEST(sums_of, adds_loads_and_bounds_of_all_micro_batches) {
+    planned_phase phase;
+    phase.one_batch_bound = 9;
+    phase.quality.resize(2);
+    phase.quality[0].max_load = 7;
+    phase.quality[0].lower_bound = 5;
+    phase.quality[1].max_load = phase.quality[1].lower_bound = 6;
+    EXPECT_EQ(sums_of(phase), (micro_batch_sums{.max_loads = 13, .lower_bounds = 11, .one_batch_bound = 9}));
+}
+
+/// Rank 0 of two nodes has drawn four samples with a large image and a small sound each.
+TEST(orchestrate, plans_the_encoder_with_most_bytes_first_and_lets_the_others_follow_wherever_they_are_listed) {
+    step_samples const samples{
+        .counts = {4, 4},
+        .text = {10, 10, 10, 10, 60, 60, 60, 60},
+        .inputs = {{.units = units_of(counts{1, 1, 1, 1, 0, 0, 0, 0}), .lengths = sizes(4, 20)},
+                   {.units = units_of(counts{1, 1, 1, 1, 0, 0, 0, 0}), .lengths = sizes(4, 10)}}};
+    auto const ranks = flat_group({2});
+    std::vector<phase> const phases{
+        {.name = "audio", .group = ranks, .bytes_in = 1024, .bytes_out = 7168, .tolerance = 2},
+        {.name = "vision", .group = ranks, .bytes_in = 4704, .bytes_out = 7168},
+        {.name = "llm", .group = ranks, .bytes_in = 8, .tolerance = 2}};
+    auto const step = orchestrate(samples, phases, uniform_topology({2}, {1}));
+    EXPECT_EQ(step.traffic.raw[1].between_nodes, 2u * 10 * 4704);
+    EXPECT_EQ(step.traffic.raw[0].between_nodes, 2u * 20 * 1024) << "the sounds of the images that leave";
+    EXPECT_EQ(step.traffic.outputs[0].between_nodes, 0u);
+    EXPECT_EQ(step.traffic.outputs[1].between_nodes, 0u);
+}
+
+/// The four images of either sample of node 0 are on ranks of both nodes: of the first all on rank 0 or half of them,
+/// of the second not more than that.
+TEST(orchestrate, sends_samples_away_first_whose_outputs_are_scattered_anyway) {
+    auto const leaves = [](std::vector<ids> const& images) {
+        step_samples const samples{.counts = {2, 0, 0, 0},
+                                   .text = {10, 10},
+                                   .inputs = {{.units = units_of(counts{4, 4}), .lengths = sizes(8, 10)}}};
+        std::vector<phase> const phases{{.name = "vision",
+                                         .group = flat_group({4}),
+                                         .bytes_in = 1,
+                                         .bytes_out = 1,
+                                         .method = phase_method::given,
+                                         .given = test::plan_of(images)},
+                                        {.name = "llm", .group = group_of({.tensor = 2, .data = 2}), .bytes_in = 1}};
+        auto const step = orchestrate(samples, phases, uniform_topology({4}, {2}));
+        EXPECT_EQ(step.llm().quality[0].max_load, 50u);
+        return step.llm().plan[rank_id{1}].front();
+    };
+    EXPECT_EQ(leaves({{0, 1, 2, 3, 4}, {5}, {6}, {7}}), item_id{1});
+    EXPECT_EQ(leaves({{4, 5, 6, 7, 0}, {1}, {2}, {3}}), item_id{0});
+    EXPECT_EQ(leaves({{0, 1, 4}, {2, 5}, {3, 6}, {7}}), item_id{1}) << "half is together";
+    EXPECT_EQ(leaves({{4, 5, 0}, {6, 1}, {7, 2}, {3}}), item_id{0});
+}
+
+/// Rank 0 has drawn a sound alone in samples 0 and 1, and an image with a sound in sample 3.
+TEST(orchestrate, sends_sounds_away_that_are_alone_before_those_whose_image_stays) {
+    attention_cost const cost{.linear = 1000, .quadratic = 1};
+    step_samples const samples{.counts = {4, 2},
+                               .text = {159, 96, 41, 75, 144, 22},
+                               .inputs = {{.units = units_of(counts{0, 0, 0, 1, 0, 0}), .lengths = {54}},
+                                          {.units = units_of(counts{1, 1, 0, 1, 0, 0}), .lengths = {13, 16, 27}}}};
+    auto const ranks = flat_group({2});
+    std::vector<phase> const phases{
+        {.name = "vision", .cost = cost, .group = ranks, .bytes_in = 4704, .bytes_out = 7168, .tolerance = 0.05},
+        {.name = "audio", .cost = cost, .group = ranks, .bytes_in = 1024, .bytes_out = 7168, .tolerance = 0.05},
+        {.name = "llm", .group = ranks, .bytes_in = 8, .tolerance = 0.05}};
+    auto const step = orchestrate(samples, phases, uniform_topology({2}, {1}));
+    EXPECT_EQ(step.traffic.raw[1].between_nodes, (13u + 16) * 1024) << "27 of the image's sample would be less";
+    EXPECT_EQ(step.traffic.outputs[0].between_nodes, 0u);
+    EXPECT_EQ(step.traffic.outputs[1].between_nodes, 0u);
 }
 
 TEST(orchestrate, deals_as_told) {

@@ -71,4 +71,19 @@ TEST(amounts, refuse_outputs_that_fit_into_64_bits_one_way_but_not_both) {
     EXPECT_NO_THROW(static_cast<void>(amounts_of(two_images(std::uint64_t{1} << 52), vision_and_llm(1024, 4096))));
 }
 
+TEST(amounts, refuse_sums_of_units_that_fit_into_64_bits_one_by_one) {
+    // 2^61 bytes before the encoder and 2^62 after it, there and back: one fits, and three do not.
+    auto const ranks = flat_group({1});
+    std::vector<phase> const phases{{.name = "vision", .group = ranks, .bytes_in = 1, .bytes_out = 1},
+                                    {.name = "llm", .group = ranks}};
+    auto const units = [](std::size_t count) {
+        return step_samples{.counts = {1},
+                            .text = {0},
+                            .inputs = {{.units = units_of(std::vector<std::size_t>{count}),
+                                        .lengths = std::vector<std::uint64_t>(count, std::uint64_t{1} << 61)}}};
+    };
+    EXPECT_NO_THROW(static_cast<void>(amounts_of(units(2), phases)));
+    EXPECT_THROW(static_cast<void>(amounts_of(units(3), phases)), std::overflow_error);
+}
+
 }  // namespace evenkeel::detail::amounts_test

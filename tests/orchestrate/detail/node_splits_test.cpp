@@ -33,6 +33,8 @@ TEST_F(second_node, leaves_even_ranks_alone_but_not_with_what_is_at_home_elsewhe
     EXPECT_TRUE(split_.stay(ranks_, std::vector<std::uint32_t>{1, 2, 3}, batch_of));
     EXPECT_EQ(batch_of, (std::vector<std::uint32_t>{0, 1, 1}));
     EXPECT_FALSE(split_.stay(ranks_, std::vector<std::uint32_t>{0, 1}, batch_of));
+    split_.start(task_, 2, 6, 1024, 8);
+    EXPECT_TRUE(split_.stay(ranks_, std::vector<std::uint32_t>{1, 2}, batch_of));
     split_.start(task_, 2, 5, 1024, 8);
     EXPECT_FALSE(split_.stay(ranks_, std::vector<std::uint32_t>{1, 2}, batch_of)) << "6 is more than 5";
 }
@@ -48,6 +50,13 @@ TEST_F(second_node, gives_each_batch_to_the_rank_that_has_most_of_it) {
     EXPECT_EQ(split_.seat(ranks_, std::vector<std::uint32_t>{0, 1, 2}, std::vector<std::uint32_t>{1, 1, 0}, rank_of_),
               9u);
     EXPECT_EQ(rank_of_, (std::vector<std::uint32_t>{2, 2, 3, 9})) << "what comes from elsewhere has no say";
+}
+
+TEST_F(second_node, prefers_the_first_of_batches_that_a_rank_has_as_much_of) {
+    task_.home_ranks = {0, 3, 3, 3};
+    bytes_[2] = bytes_[1];
+    EXPECT_EQ(split_.seat(ranks_, std::vector<std::uint32_t>{1, 2}, std::vector<std::uint32_t>{0, 1}, rank_of_), 6u);
+    EXPECT_EQ(rank_of_, (std::vector<std::uint32_t>{9, 3, 2, 9}));
 }
 
 TEST_F(second_node, lets_what_weighs_nothing_stay_without_a_say_in_where_its_batch_goes) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -39,6 +40,28 @@ TEST(polisher, has_nothing_to_do_where_all_is_even) {
     polisher polish;
     EXPECT_TRUE(polish(sizes{5, 5}, sizes(2, 1), ranks{0, 0}, ranks{0, 0}, 5, 1, rank_of));
     EXPECT_EQ(rank_of, (ranks{1, 0}));
+}
+
+TEST(polisher, sends_the_fewest_bytes_to_another_node_that_will_do) {
+    // Rank 0 may give a 4 or a 3; the one that comes first is dearer, whichever that is.
+    for (auto const& [bytes, goes] : {std::pair{sizes{9, 8, 2, 9}, 2U}, std::pair{sizes{9, 2, 8, 9}, 1U}}) {
+        ranks rank_of{0, 0, 0, 1};
+        polisher polish;
+        EXPECT_TRUE(polish(sizes{3, 4, 3, 2}, bytes, ranks{0, 0, 0, 1}, ranks{0, 1}, 7, 1000, rank_of));
+        EXPECT_EQ(rank_of[goes], 1U);
+        EXPECT_EQ(std::ranges::count(rank_of, 0U), 2);
+    }
+}
+
+TEST(polisher, brings_an_item_home_rather_than_sending_another_away) {
+    // Three nodes. The 2 of rank 0 has come from rank 1, where something else is that is not at home.
+    ranks rank_of{0, 0, 0, 1, 2};
+    polisher polish;
+    EXPECT_TRUE(
+        polish(sizes{2, 5, 5, 7, 2}, sizes{3, 5, 5, 9, 3}, ranks{1, 0, 0, 0, 2}, ranks{0, 1, 2}, 10, 1000, rank_of));
+    EXPECT_EQ(rank_of[0], 1U);
+    EXPECT_EQ(rank_of[4], 2U);
+    EXPECT_EQ(std::ranges::count(rank_of, 2U), 1);
 }
 
 class polisher_law : public testing::TestWithParam<unsigned> {};

@@ -20,7 +20,7 @@
 namespace evenkeel::detail::scarce_cargo_test {
 namespace {
 
-/// Samples of one image each, or none, on nodes of one rank; all are at home.
+/// Samples of one image each, or none, on nodes of one rank; all are at home unless said otherwise.
 class drawn_samples {
   public:
     explicit drawn_samples(std::size_t nodes) : cluster_{uniform_topology({nodes}, {1})} {
@@ -30,13 +30,15 @@ class drawn_samples {
     }
 
     /// Node by node.
-    void add(std::uint32_t node, std::uint64_t image, std::uint64_t text) {
-        ++samples_.counts[node];
+    void add(std::uint32_t node, std::uint64_t image, std::uint64_t text) { add(node, image, text, node, node); }
+    void add(std::uint32_t home, std::uint64_t image, std::uint64_t text, std::uint32_t node,
+             std::uint32_t node_of_image) {
+        ++samples_.counts[home];
         samples_.text.push_back(text);
         units_.push_back(image > 0 ? 1 : 0);
         if (image > 0) {
             images_.push_back(image);
-            chosen_.front().rank_of.push_back(node);
+            chosen_.front().rank_of.push_back(node_of_image);
         }
         places_.push_back(node);
         items_.push_back(to_id<item_id>(items_.size()));
@@ -122,6 +124,42 @@ TEST(scarce_cargo, moves_nothing_where_encoders_have_no_room_and_no_partner_fits
     auto hold = drawn.loaded(20, 70);
     EXPECT_GT(hold.excess(0), 0u);
     EXPECT_EQ(moved_in(hold), numbers{});
+}
+
+TEST(scarce_cargo, counts_what_comes_home_as_less_than_nothing) {
+    drawn_samples drawn{3};
+    drawn.add(0, 4, 50);
+    drawn.add(1, 9, 50, 0, 0);
+    drawn.add(1, 4, 2);
+    drawn.add(2, 4, 2);
+    auto hold = drawn.loaded(40, 110);
+    EXPECT_EQ(hold.cost(0, 1), 4 * 4704 + 50 * 8);
+    EXPECT_EQ(hold.cost(1, 1), -(9 * 4704 + 50 * 8));
+    EXPECT_EQ(hold.cost(1, 2), 0) << "away from home here as there";
+    EXPECT_EQ(moved_in(hold), (numbers{1}));
+    EXPECT_EQ(hold.node_of(1), 1u);
+}
+
+TEST(scarce_cargo, moves_no_sample_whose_image_is_elsewhere) {
+    drawn_samples drawn{2};
+    drawn.add(0, 4, 50, 0, 1);
+    drawn.add(0, 9, 50);
+    drawn.add(1, 4, 2);
+    auto hold = drawn.loaded(40, 110);
+    EXPECT_EQ(moved_in(hold), (numbers{1})) << "dearer, but whole";
+}
+
+TEST(scarce_cargo, looks_again_at_what_a_sample_costs_for_the_load_that_is_still_too_much) {
+    drawn_samples drawn{2};
+    drawn.add(0, 10, 190);
+    drawn.add(0, 11, 189);
+    drawn.add(0, 3, 47);
+    drawn.add(0, 60, 500);
+    drawn.add(1, 4, 2);
+    auto hold = drawn.loaded(400, 1818);
+    EXPECT_EQ(hold.excess(0), 240u);
+    // Per token, 1 costs less than 2. But after 0, only 40 are too much: either takes these, and 1 costs more.
+    EXPECT_EQ(moved_in(hold), (numbers{0, 2}));
 }
 
 /// The fewest bytes, found by trying all placements, with which every node that has too much loses it.
