@@ -114,5 +114,27 @@ TEST(orchestrate_workspace, does_not_show_in_the_steps_that_it_was_used_for) {
     }
 }
 
+// As the phase that comes first, an encoder is planned otherwise than the LLM, and the LLM of no step as one.
+TEST(orchestrate_workspace, does_not_take_an_llm_for_the_encoder_that_it_planned_before) {
+    auto const cluster = uniform_topology({8}, {2});
+    auto const ranks = flat_group({8});
+    std::vector<phase> const phases{{.name = "vision", .group = ranks, .bytes_in = 4704, .bytes_out = 7168},
+                                    {.name = "llm", .group = ranks, .bytes_in = 8}};
+    step_samples const one_image{
+        .counts = {1, 0, 0, 0, 0, 0, 0, 0}, .text = {1}, .inputs = {{.units = one_unit_each(1), .lengths = {1}}}};
+    auto const space = std::make_unique<orchestrate_workspace>();
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        test::seeded random{seed};
+        step_samples samples{.counts = std::vector<std::size_t>(8, 20), .text = {}, .inputs = {}};
+        for (std::size_t sample = 0; sample < 160; ++sample) {
+            samples.text.push_back(random.between(1, 100));
+        }
+        auto const llm_alone = std::span{phases}.last(1);
+        (void)orchestrate(*space, one_image, phases, cluster);
+        EXPECT_EQ(orchestrate(*space, samples, llm_alone, cluster), orchestrate(samples, llm_alone, cluster))
+            << "seed " << seed;
+    }
+}
+
 }  // namespace
 }  // namespace evenkeel::orchestrate_workspace_test

@@ -171,6 +171,7 @@ class joint_choice {
         task_.home_ranks.resize(samples.size());
         task_.some_classes.resize(samples.size());
         task_.several_units = false;
+        task_.limit_imports = false;
         // A class might be stored anywhere, as far as a compiler knows: what it must not read anew stands here.
         auto const outputs_of = std::span{amounts.outputs};
         auto const anchors = anchors_.all();
