@@ -39,7 +39,7 @@ struct drawn_items {
                       .classes = {},
                       .nodes_of_ranks = nodes_of_ranks,
                       .nodes = nodes},
-                     1);
+                     item_order::by_node);
         ranks.assign(nodes_of_ranks, nodes);
         state.go_home(items, ranks);
     }

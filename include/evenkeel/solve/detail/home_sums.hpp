@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
-#include <evenkeel/solve/detail/drawn_runs.hpp>
+#include <evenkeel/solve/detail/node_runs.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
 
@@ -19,10 +19,11 @@ struct home_sums {
     std::vector<std::size_t> drawn_on_ranks;  ///< how many items each has, with those that weigh nothing
     std::vector<std::size_t> drawn_on_nodes;
 
-    drawn_runs runs;
-    bool runs_are_even = false;   ///< so that `runs` knows the rank of each item
-    bool nodes_in_order = false;  ///< the batch has the items of each node together, and the nodes in their order
-    bool some_homeless = false;   ///< the home of some is no rank
+    node_runs runs;              ///< of all items
+    std::uint64_t heaviest = 0;  ///< what the heaviest item weighs
+    bool some_homeless = false;  ///< the home of some is no rank
+
+    void reserve(std::size_t batch, std::size_t node_count) { runs.reserve(batch, node_count); }
 
     /// In the order of the batch, where the items of a rank follow one another as a rule, and the memory of its sums is
     /// at hand.
@@ -31,27 +32,26 @@ struct home_sums {
         nodes.assign(task.nodes, {});
         drawn_on_ranks.assign(task.nodes_of_ranks.size(), 0);
         drawn_on_nodes.assign(task.nodes, 0);
-        runs.start(task.nodes_of_ranks.size());
-        nodes_in_order = true;
+        runs.clear();
         some_homeless = false;
-        std::uint32_t node_before = 0;
+        std::uint64_t most = 0;
         std::size_t const size = task.weights.size();
         for (std::size_t item = 0; item < size;) {
             std::uint32_t const rank = task.home_ranks[item];
             std::uint32_t const node = task.home_node(item);
-            nodes_in_order = nodes_in_order && node >= std::exchange(node_before, node);
             std::size_t const first = item;
-            std::size_t const most = rank != no_rank ? size : item + 1;
+            std::size_t const end = rank != no_rank ? size : item + 1;
             do {
                 ++item;
-            } while (item < most && task.home_ranks[item] == rank);
+            } while (item < end && task.home_ranks[item] == rank);
             std::uint64_t load = 0;
             std::size_t count = 0;
             for (auto const weight : task.weights.subspan(first, item - first)) {
                 load += weight;
                 count += weight != 0 ? 1U : 0U;
+                most = std::max(most, weight);
             }
-            runs.add(rank, first, item - first);
+            runs.add(node, first, item - first);
             drawn_on_nodes[node] += item - first;
             nodes[node].count += count;
             nodes[node].load += load;
@@ -62,10 +62,12 @@ struct home_sums {
                 some_homeless = true;
             }
         }
-        runs_are_even = runs.even(size);
+        heaviest = most;
+        runs.sort_by_node(task.nodes);
     }
 
     void divide_by(std::uint64_t unit) noexcept {
+        heaviest /= unit;
         for (auto& load : loads) {
             load /= unit;
         }

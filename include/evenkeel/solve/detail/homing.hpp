@@ -66,11 +66,20 @@ class homing {
         auto const may_come = [&](std::uint32_t item) { return is_away(item) && items.bytes_of(item) >= least_bytes_; };
         if (first) {
             away_.clear();
-            auto const ranks = state_->ranks_of();
-            auto const homes = items.home_ranks();
-            for (std::uint32_t item = 0; item < homes.size(); ++item) {
-                if (ranks[item] != homes[item] && may_come(item)) {
+            auto const look_at = [&](std::uint32_t item) {
+                if (may_come(item)) {
                     away_.push_back(item);
+                }
+            };
+            if (state_->departed().known()) {
+                std::ranges::for_each(state_->departed().items(), look_at);
+            } else {
+                auto const ranks = state_->ranks_of();
+                auto const homes = items.home_ranks();
+                for (std::uint32_t item = 0; item < homes.size(); ++item) {
+                    if (ranks[item] != homes[item]) {
+                        look_at(item);
+                    }
                 }
             }
         } else {
@@ -117,6 +126,7 @@ class homing {
         std::uint64_t const weight = items.weight(item);
         std::uint32_t const away = node_of(item);
         std::uint64_t const room_away = room(state_->rank_of(item));
+        state_->complete(home);
         auto const numbers = state_->nodes().items(home);
         auto const weights = state_->nodes().weights(home);
         auto const split = static_cast<std::size_t>(

@@ -25,6 +25,7 @@ class item_lists {
 
     void reserve(std::size_t items, std::size_t lists) {
         lists_.reserve(lists);
+        unsorted_.reserve(items);
         for (auto* const weights : {&weights_, &spare_weights_}) {
             weights->reserve(memory(items, lists));
         }
@@ -96,7 +97,9 @@ class item_lists {
     }
 
     /// Puts an item in order among the first `size` of a list, which move back as far as they come after it.
-    void sift(std::size_t number, std::size_t size, std::uint32_t item, std::uint64_t weight) noexcept {
+    ///
+    /// @return  How many have moved.
+    std::size_t sift(std::size_t number, std::size_t size, std::uint32_t item, std::uint64_t weight) noexcept {
         auto* const weights = weights_.data() + lists_[number].begin;
         auto* const items = items_.data() + lists_[number].begin;
         std::size_t place = size;
@@ -106,13 +109,42 @@ class item_lists {
         }
         items[place] = item;
         weights[place] = weight;
+        return size - place;
     }
 
-    /// Puts several items where they belong in a list.
+    /// Puts a whole list in order; quick where most of it is.
+    void restore_order(std::size_t number) {
+        auto const& own = lists_[number];
+        auto* const weights = weights_.data() + own.begin;
+        auto* const items = items_.data() + own.begin;
+        std::size_t moves = 0;
+        for (std::size_t next = 1; next < own.size && moves <= 8 * own.size; ++next) {
+            moves += sift(number, next, items[next], weights[next]);
+        }
+        if (moves <= 8 * own.size) {
+            return;
+        }
+        unsorted_.clear();
+        for (std::size_t place = 0; place < own.size; ++place) {
+            unsorted_.push_back({items[place], weights[place]});
+        }
+        sort(std::span{unsorted_});
+        for (std::size_t place = 0; place < own.size; ++place) {
+            items[place] = unsorted_[place].item;
+            weights[place] = unsorted_[place].weight;
+        }
+    }
+
+    /// Puts several items in the order of lists.
     template <class Arrival>
-    void merge(std::size_t number, std::span<Arrival> arrivals) {
+    static void sort(std::span<Arrival> arrivals) {
         std::ranges::sort(
             arrivals, [](Arrival const& a, Arrival const& b) { return precedes(a.weight, a.item, b.weight, b.item); });
+    }
+
+    /// Puts several items, which are in that order, where they belong in a list.
+    template <class Arrival>
+    void merge(std::size_t number, std::span<Arrival const> arrivals) {
         grow(number, arrivals.size());
         auto& own = lists_[number];
         auto* const weights = weights_.data() + own.begin;
@@ -166,6 +198,11 @@ class item_lists {
     std::vector<std::uint32_t> items_;
     std::vector<std::uint64_t> spare_weights_;
     std::vector<std::uint32_t> spare_items_;
+    struct entry {
+        std::uint32_t item;
+        std::uint64_t weight;
+    };
+    std::vector<entry> unsorted_;
     std::size_t end_ = 0;
     std::size_t limit_ = 0;  ///< of the pool; it may be larger
 };

@@ -86,6 +86,9 @@ class node_level {
 
     bool lower_once(std::uint32_t node, std::uint64_t excess, step_budget& steps) {
         auto const& items = state_->items();
+        if (!state_->is_complete(node) && lower_by_class_0(node, excess, steps)) {
+            return true;
+        }
         market_.list(node, list_);
         std::span<export_item const> leaving = list_;
         if (!items.heavier_is_cheaper) {
@@ -94,17 +97,8 @@ class node_level {
             leaving = order_;
         }
         std::uint64_t const least = least_cost(leaving, excess);
-        // An item that is too heavy for the node with most room cannot go anywhere, and of several heavy ones only the
-        // first finds room.
-        bool const chosen = choose_light(leaving, excess, market_.most_room(), steps);
-        for (std::uint64_t most = market_.most_room(), turn = 0; turn < 4 && chosen; most /= 2, ++turn) {
-            if (turn > 0 && !choose_light(leaving, excess, most, steps)) {
-                break;
-            }
-            bool const as_good_as_it_gets = choice_.cost() <= least + least / 64 || !items.classes().empty();
-            if (as_good_as_it_gets && ship(node)) {
-                return true;
-            }
+        if (ship_light(node, leaving, excess, items.classes().empty() ? least + least / 64 : any_cost, steps)) {
+            return true;
         }
         std::uint64_t const dear = least + std::max(least / 4, items.proportional ? target_ / 50 : 0);
         bool const light = choose_light(leaving, excess, market_.most_room(), steps);
@@ -138,6 +132,29 @@ class node_level {
             }
         }
         return market_.send_one(node, list_, excess, 1);
+    }
+
+    /// The same with what is of class 0, if that is enough.
+    bool lower_by_class_0(std::uint32_t node, std::uint64_t excess, step_budget& steps) {
+        market_.list_at_hand(node, list_);
+        order_exports(state_->items(), list_, market_.most_room(), excess, order_);
+        steps.spend(8 * order_.size());
+        return ship_light(node, order_, excess, any_cost, steps);
+    }
+
+    /// Chooses from the items that find room and gives them away, unless they cost more than `most_cost`.
+    ///
+    /// One that is too heavy for the node with most room cannot go anywhere, and of several heavy ones only the first
+    /// finds room.
+    bool ship_light(std::uint32_t node, std::span<export_item const> leaving, std::uint64_t excess,
+                    std::uint64_t most_cost, step_budget& steps) {
+        std::uint64_t most = market_.most_room();
+        for (std::size_t turn = 0; turn < 4 && choose_light(leaving, excess, most, steps); ++turn, most /= 2) {
+            if (choice_.cost() <= most_cost && ship(node)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /// Chooses from the items of at most some weight; false if they are not enough.

@@ -39,6 +39,12 @@ class node_market {
 
     /// The items of a node, heaviest first.
     void list(std::uint32_t node, std::vector<export_item>& list_of_node) const {
+        state_->complete(node);
+        list_at_hand(node, list_of_node);
+    }
+
+    /// The same, but only what the node has of class 0, as long as nobody has asked for the rest.
+    void list_at_hand(std::uint32_t node, std::vector<export_item>& list_of_node) const {
         state_->unpack(node);
         auto const& items = state_->items();
         auto const numbers = state_->nodes().items(node);

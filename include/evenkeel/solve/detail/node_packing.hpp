@@ -58,6 +58,7 @@ class node_packing {
         if (!state.items().classes().empty() && cargo_(state, node, target, steps)) {
             return true;
         }
+        state.complete(node);
         auto const weights = state.nodes().weights(node);
         auto const numbers = state.nodes().items(node);
         local_.resize(weights.size());
@@ -110,6 +111,8 @@ class node_packing {
     /// The same for the ranks of two nodes together, by exchanges from where the items are: some will cross.
     bool operator()(stay_state& state, std::uint32_t a, std::uint32_t b, std::uint64_t target, std::size_t turn,
                     step_budget& steps) {
+        state.complete(a);
+        state.complete(b);
         both_.assign(state.nodes().items(a).begin(), state.nodes().items(a).end());
         both_.insert(both_.end(), state.nodes().items(b).begin(), state.nodes().items(b).end());
         std::ranges::sort(both_, [&](std::uint32_t x, std::uint32_t y) { return state.items().precedes(x, y); });

@@ -127,6 +127,7 @@ class node_rescue {
     void save(std::uint32_t a, std::uint32_t b) {
         saved_.clear();
         for (auto const node : {a, b}) {
+            state_->complete(node);
             for (auto const item : state_->nodes().items(node)) {
                 saved_.push_back({item, node, state_->rank_of(item)});
             }

@@ -54,11 +54,7 @@ class placement {
     template <class ForRanks>
     void reset(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> numbers,
                std::span<summary const> known, ForRanks for_ranks) {
-        lists_.clear(known.size());
-        for (std::size_t rank = 0; rank < known.size(); ++rank) {
-            lists_[rank].capacity = known[rank].count;
-            lists_[rank].load = known[rank].load;
-        }
+        expect(known);
         start(weights.size());
         auto* const lists = lists_.all().data();
         auto* const to_weights = lists_.weights();
@@ -68,6 +64,24 @@ class placement {
             to_weights[place] = weights[index];
             to_items[place] = numbers[index];
         });
+        finish();
+    }
+
+    /// The same for items that are in the order of their ranks. There may be fewer than is known: others follow.
+    ///
+    /// @param ends  Where those of each rank end.
+    void reset(std::span<std::uint64_t const> weights, std::span<std::uint32_t const> numbers,
+               std::span<std::size_t const> ends, std::span<summary const> known, std::size_t all) {
+        expect(known);
+        start(all);
+        std::size_t first = 0;
+        for (std::size_t rank = 0; rank < known.size(); ++rank) {
+            std::size_t const count = ends[rank] - first;
+            std::copy_n(weights.data() + first, count, lists_.weights() + lists_[rank].begin);
+            std::copy_n(numbers.data() + first, count, lists_.items() + lists_[rank].begin);
+            lists_[rank].size += count;
+            first = ends[rank];
+        }
         finish();
     }
 
@@ -133,6 +147,13 @@ class placement {
     /// @param arrivals  Items with their weights; are put in order.
     template <class Arrival>
     void insert(std::size_t rank, std::span<Arrival> arrivals) {
+        item_lists::sort(arrivals);
+        lists_.merge(rank, std::span<Arrival const>{arrivals});
+    }
+
+    /// The same for arrivals in falling order, of equal weights the lower number first.
+    template <class Arrival>
+    void insert_falling(std::size_t rank, std::span<Arrival const> arrivals) {
         lists_.merge(rank, arrivals);
     }
 
@@ -150,11 +171,9 @@ class placement {
     }
 
     /// Puts the items of each rank in order; quick where most of them are.
-    void restore_order() noexcept {
+    void restore_order() {
         for (std::size_t rank = 0; rank < ranks(); ++rank) {
-            for (std::size_t next = 1; next < lists_[rank].size; ++next) {
-                lists_.sift(rank, next, items(rank)[next], weights(rank)[next]);
-            }
+            lists_.restore_order(rank);
         }
     }
 
@@ -171,6 +190,15 @@ class placement {
 
     /// To how many lists items go in turn before the caches do not hold the ends of them all.
     static constexpr std::size_t most_at_once = 4096;
+
+    /// Begins with lists that are to have room for what is known of them, and have that load already.
+    void expect(std::span<summary const> known) {
+        lists_.clear(known.size());
+        for (std::size_t rank = 0; rank < known.size(); ++rank) {
+            lists_[rank].capacity = known[rank].count;
+            lists_[rank].load = known[rank].load;
+        }
+    }
 
     /// Until `finish`, the size of a list is the place of its next item.
     void start(std::size_t items) {

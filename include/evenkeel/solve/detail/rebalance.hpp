@@ -10,8 +10,8 @@
 
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/quality.hpp>
-#include <evenkeel/solve/detail/district_bound.hpp>
 #include <evenkeel/solve/detail/solve.hpp>
+#include <evenkeel/solve/detail/stay_bound.hpp>
 #include <evenkeel/solve/detail/stay_items.hpp>
 #include <evenkeel/solve/detail/stay_room.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
@@ -160,7 +160,7 @@ inline void rebalance(stay_room& room, stay_task const& task) {
     std::size_t const ranks = task.nodes_of_ranks.size();
     room.reserve(count, ranks, task.nodes);
     room.ranks.assign(task.nodes_of_ranks, task.nodes);
-    items.assign("rebalance", task, task.district);
+    items.assign("rebalance", task, item_order::by_node);
 
     std::uint64_t bound = items.size() > 0 ? lower_bound(items, ranks, room.scratch.items) : 0;
     std::uint64_t target = goal_of(bound, task.tolerance);
@@ -212,8 +212,12 @@ inline void rebalance(stay_room& room, stay_task const& task) {
     if (items.at_home.some_homeless) {
         seat_weightless(task, room.ranks, room.rank_of_item);
     }
-    count_moves(task, room);
-    result.total = 0;
+    result.total = result.moved = 0;
+    if (task.plan || items.at_home.some_homeless) {
+        count_moves(task, room);
+    } else {
+        result.between_nodes = room.staying.cost_between_nodes() * (items.proportional ? items.bytes_per_unit : 1);
+    }
     if (task.plan) {
         result.total = task.weights_are_bytes()
                            ? items.sorted.total * items.sorted.unit

@@ -2,17 +2,20 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include <evenkeel/solve/detail/district_sorting.hpp>
+#include <evenkeel/solve/detail/byte_rate.hpp>
+#include <evenkeel/solve/detail/class_0_lists.hpp>
 #include <evenkeel/solve/detail/home_sums.hpp>
+#include <evenkeel/solve/detail/node_sorting.hpp>
+#include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
 
@@ -24,37 +27,66 @@ namespace evenkeel::detail {
     return static_cast<wide>(a) * b <= static_cast<wide>(c) * d;
 }
 
+/// In which order a solver has the items: all of them heaviest first, or node by node.
+enum class item_order : std::uint8_t { by_weight, by_node };
+
 /// The items of a task, and what moving each means.
 ///
 /// They have the numbers that they have in the batch, so that what is known of the items of a node is found together,
 /// and nothing is put into another order but the lists of items by weight.
+///
+/// Where `class_0_lists` may do, nobody may ask for the order of all, and they are not sorted before.
 struct stay_items {
-    /// Those that weigh something, heaviest first in each district.
-    sorted_items sorted;
+    /// Those that weigh something, as far as they have been sorted; see `order`. What is in units is known at once.
+    mutable sorted_items sorted;
     home_sums at_home;  ///< in units
 
     /// Bytes are everywhere the same multiple of the weight, so that weights may stand for bytes.
     bool proportional = true;
     std::uint64_t bytes_per_unit = 1;
-    /// In no district do heavier items cost more per weight, so that their order is also that of their cheapness.
+    /// In no node do heavier items cost more per weight, so that their order is also that of their cheapness.
     bool heavier_is_cheaper = true;
     /// As in the task.
     bool limit_imports = false;
 
     void reserve(std::size_t batch, std::size_t nodes) {
         sorted.reserve(batch);
-        districts_.reserve(batch, nodes);
+        class_0_.reserve(batch, nodes);
+        at_home.reserve(batch, nodes);
+        sorting_.reserve(batch, nodes);
         in_units_.reserve(batch);
     }
 
     /// How many weigh something.
-    [[nodiscard]] std::size_t size() const noexcept { return sorted.size(); }
-    /// These, heaviest first in each district.
-    [[nodiscard]] std::span<std::uint32_t const> order() const noexcept { return sorted.positions; }
-    /// Where the items of each district end in that order.
-    [[nodiscard]] std::span<std::size_t const> district_ends() const noexcept { return districts_.ends(); }
-    /// Whether they are all in one.
-    [[nodiscard]] bool is_falling() const noexcept { return district_ends().size() == 1; }
+    [[nodiscard]] std::size_t size() const noexcept { return present_; }
+    /// These, heaviest first, or heaviest first in each node.
+    [[nodiscard]] std::span<std::uint32_t const> order() const {
+        sort_all();
+        return sorted.positions;
+    }
+    /// What each of them weighs.
+    [[nodiscard]] std::span<std::uint64_t const> sorted_weights() const {
+        sort_all();
+        return sorted.weights;
+    }
+    /// Whether they are all in one falling order.
+    [[nodiscard]] bool is_falling() const noexcept { return !by_node_ || at_home.nodes.size() == 1; }
+    /// What is of class 0, if nodes begin with lists of that alone; else none.
+    [[nodiscard]] class_0_lists const* class_0() const noexcept { return class_0_alone_ ? &class_0_ : nullptr; }
+    /// Lists for each node what it has at home, or what of that is of class 0.
+    void list_at_home(placement& lists) const {
+        if (class_0_alone_) {
+            class_0_.list(lists, present_);
+        } else if (by_node_) {
+            lists.reset(sorted.weights, sorted.positions, sorting_.ends(), at_home.nodes, present_);
+        } else {
+            lists.reset(sorted.weights, sorted.positions, at_home.nodes, [&](auto const& put) {
+                for (std::size_t place = 0; place < present_; ++place) {
+                    put(place, home_node(sorted.positions[place]));
+                }
+            });
+        }
+    }
     /// How many there are with those that weigh nothing.
     [[nodiscard]] std::size_t batch() const noexcept { return weights_.size(); }
 
@@ -99,71 +131,87 @@ struct stay_items {
         return no_dearer && no_cheaper ? precedes(a, b) : no_dearer;
     }
 
-    /// The weight of the heaviest one, of some.
-    [[nodiscard]] std::uint64_t heaviest() const noexcept {
-        std::uint64_t most = sorted.weights.front();
-        for (auto const end : district_ends()) {
-            most = std::max(most, end < size() ? sorted.weights[end] : most);
-        }
-        return most;
-    }
-    /// The weight of the lightest one.
-    [[nodiscard]] std::uint64_t lightest() const noexcept {
-        std::uint64_t least = sorted.weights.front();
-        for (auto const end : district_ends()) {
-            least = std::min(least, end > 0 ? sorted.weights[end - 1] : least);
-        }
-        return least;
-    }
+    /// The weight of the heaviest one.
+    [[nodiscard]] std::uint64_t heaviest() const noexcept { return at_home.heaviest; }
+    /// The weight of the lightest one, of some.
+    [[nodiscard]] std::uint64_t lightest() const { return std::ranges::min(sorted_weights()); }
 
-    /// Calls `visit(place, node)` for each item in that order, with its node.
-    template <class Visit>
-    void for_homes(Visit visit) const {
-        auto const positions = std::span<std::uint32_t const>{sorted.positions};
-        auto const nodes_of_ranks = nodes_of_ranks_;
-        if (at_home.runs_are_even) {
-            for (std::size_t place = 0; place < positions.size(); ++place) {
-                visit(place, nodes_of_ranks[at_home.runs.rank_of(positions[place])]);
-            }
-        } else if (home_nodes_.empty()) {
-            auto const homes = homes_;
-            for (std::size_t place = 0; place < positions.size(); ++place) {
-                visit(place, nodes_of_ranks[homes[positions[place]]]);
-            }
-        } else {
-            for (std::size_t place = 0; place < positions.size(); ++place) {
-                visit(place, home_node(positions[place]));
-            }
-        }
-    }
-
-    /// @param task               What it refers to is read again later.
-    /// @param most_per_district  How many items, unless one node has more.
-    void assign(std::string_view function, stay_task const& task,
-                std::size_t most_per_district = std::numeric_limits<std::size_t>::max()) {
+    /// @param task  What it refers to is read again later.
+    /// @throws std::overflow_error  if the sum of the weights exceeds 64 bits; names `function`.
+    void assign(std::string_view function, stay_task const& task, item_order order = item_order::by_weight) {
         limit_imports = task.limit_imports;
+        raw_weights_ = task.weights;
         bytes_ = task.bytes;
         homes_ = task.home_ranks;
         home_nodes_ = task.home_nodes;
         nodes_of_ranks_ = task.nodes_of_ranks;
         classes_ = task.classes;
         at_home.add_up(task);
-        districts_(function, task, at_home.drawn_on_nodes, at_home.nodes_in_order, most_per_district, sorted);
-        use_unit(task.weights);
-        proportional = is_proportional(task);
+        present_ = 0;
+        for (auto const& node : at_home.nodes) {
+            present_ += node.count;
+        }
+        by_node_ = order == item_order::by_node;
         heavier_is_cheaper = std::ranges::adjacent_find(classes_, std::not_equal_to{}) == classes_.end();
+        class_0_alone_ = by_node_ && !heavier_is_cheaper && class_0_lists::may_do(task, at_home);
+        all_sorted_ = false;
+        if (class_0_alone_) {
+            measure(task.weights);
+        } else {
+            sort_all(function);
+        }
+        use_unit(task.weights);
+        if (class_0_alone_) {
+            class_0_.assign(function, weights_, classes_, at_home);
+        }
+        auto const rate = bytes_per_weight(task, weights_, sorted.unit, heaviest());
+        proportional = rate.has_value();
+        bytes_per_unit = rate.value_or(0);
         std::size_t first = 0;
-        for (auto const end : district_ends()) {
-            for (std::size_t place = first + 1; place < end && heavier_is_cheaper && !proportional; ++place) {
-                std::uint32_t const before = sorted.positions[place - 1];
-                std::uint32_t const item = sorted.positions[place];
-                heavier_is_cheaper = product_at_most(cost_of(before), weight(item), cost_of(item), weight(before));
-            }
-            first = end;
+        for (std::size_t node = 0; node < task.nodes && by_node_ && heavier_is_cheaper && !proportional; ++node) {
+            heavier_is_cheaper = are_rising_in_cost(first, sorting_.ends()[node]);
+            first = sorting_.ends()[node];
+        }
+        if (!by_node_ && heavier_is_cheaper && !proportional) {
+            heavier_is_cheaper = are_rising_in_cost(0, present_);
         }
     }
 
   private:
+    /// What `sort_all` would find out of all items together; weights are few and small enough for their sum.
+    void measure(std::span<std::uint64_t const> weights) {
+        sorted.unit = std::max<std::uint64_t>(divisor_of(weights), 1);
+        sorted.total = 0;
+        for (auto const& node : at_home.nodes) {
+            sorted.total += node.load;
+        }
+        sorted.total /= sorted.unit;
+    }
+
+    void sort_all(std::string_view function = {}) const {
+        if (all_sorted_) {
+            return;
+        }
+        all_sorted_ = true;
+        if (by_node_) {
+            sorting_(function, raw_weights_, at_home.runs, at_home.nodes.size(), sorted);
+        } else {
+            sort_items(function, raw_weights_, sorted);
+        }
+    }
+
+    /// Whether cheapness falls with weight between two places of the order.
+    [[nodiscard]] bool are_rising_in_cost(std::size_t first, std::size_t end) const noexcept {
+        for (std::size_t place = first + 1; place < end; ++place) {
+            std::uint32_t const before = sorted.positions[place - 1];
+            std::uint32_t const item = sorted.positions[place];
+            if (!product_at_most(cost_of(before), weight(item), cost_of(item), weight(before))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     void use_unit(std::span<std::uint64_t const> weights) {
         weights_ = weights;
         if (sorted.unit == 1) {
@@ -175,47 +223,20 @@ struct stay_items {
         at_home.divide_by(sorted.unit);
     }
 
-    [[nodiscard]] bool is_proportional(stay_task const& task) {
-        if (sorted.size() == 0) {
-            return true;
-        }
-        if (task.weights_are_bytes() || std::ranges::equal(task.bytes, task.weights)) {
-            bytes_per_unit = sorted.unit;
-            return true;
-        }
-        std::uint32_t const any = sorted.positions.front();
-        bytes_per_unit = task.bytes[any] / weight(any);
-        if (task.bytes[any] % weight(any) != 0) {
-            return false;
-        }
-        bool same = true;
-        if ((bytes_per_unit | heaviest()) >> 32 == 0 && sorted.unit == 1) {
-            // Products of 32 bits; with no end before the last of a few, these are taken together.
-            constexpr std::size_t together = 64;
-            for (std::size_t first = 0; first < task.weights.size() && same; first += together) {
-                std::uint64_t differ = 0;
-                for (std::size_t item = first; item < std::min(first + together, task.weights.size()); ++item) {
-                    differ |= task.weights[item] == 0 ? 0 : task.bytes[item] ^ (bytes_per_unit * task.weights[item]);
-                }
-                same = differ == 0;
-            }
-            return same;
-        }
-        __extension__ typedef unsigned __int128 wide;
-        for (std::size_t item = 0; item < task.weights.size() && same; ++item) {
-            same = task.weights[item] == 0 || task.bytes[item] == static_cast<wide>(bytes_per_unit) * weight(item);
-        }
-        return same;
-    }
-
-    std::span<std::uint64_t const> weights_;
+    std::span<std::uint64_t const> raw_weights_;
+    std::span<std::uint64_t const> weights_;  ///< in units
     std::span<std::uint64_t const> bytes_;
     std::span<std::uint32_t const> homes_;
     std::span<std::uint32_t const> home_nodes_;
     std::span<std::uint32_t const> nodes_of_ranks_;
     std::span<std::uint8_t const> classes_;
     std::vector<std::uint64_t> in_units_;  ///< the weights, where that is another than 1
-    district_sorting districts_;
+    std::size_t present_ = 0;
+    bool by_node_ = false;
+    bool class_0_alone_ = false;
+    class_0_lists class_0_;
+    mutable bool all_sorted_ = false;
+    mutable node_sorting sorting_;
 };
 
 }  // namespace evenkeel::detail

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include <evenkeel/solve/detail/departures.hpp>
 #include <evenkeel/solve/detail/items_underway.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
+#include <evenkeel/solve/detail/rank_ballast.hpp>
+#include <evenkeel/solve/detail/short_sorting.hpp>
 #include <evenkeel/solve/detail/stay_items.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
 
@@ -22,20 +24,21 @@ class stay_state {
         nodes_.reserve(items, nodes);
         rank_of_.reserve(items);
         rank_loads_.reserve(ranks);
-        node_of_rank_.reserve(ranks);
-        ballast_of_nodes_.reserve(nodes);
+        ballast_.reserve(nodes);
         sums_.reserve(std::max(ranks, nodes));
         underway_.reserve(items, nodes);
+        departed_.reserve(items);
+        is_complete_.reserve(nodes);
+        rest_.reserve(short_sorting::most_items);
     }
 
     /// Says what each rank has besides its items and cannot give away, or nothing at all. Valid until it is said anew.
-    void carry(std::span<std::uint64_t const> ballast) noexcept { ballast_ = ballast; }
+    void carry(std::span<std::uint64_t const> ballast) noexcept { ballast_.carry(ballast); }
 
     /// Puts everything at home. An item whose home is no rank goes to the lightest rank of its node, if that has any.
     void go_home(stay_items const& items, node_ranks const& ranks) {
-        start(items, ranks);
-        nodes_.reset(items.sorted.weights, items.order(), items.at_home.nodes,
-                     [&](auto const& put) { items.for_homes(put); });
+        start(items, ranks, true);
+        items.list_at_home(nodes_);
         rank_of_.assign(items.home_ranks().begin(), items.home_ranks().end());
         for (std::size_t rank = 0; rank < rank_loads_.size(); ++rank) {
             rank_loads_[rank] += items.at_home.loads[rank];
@@ -49,26 +52,27 @@ class stay_state {
 
     /// Takes up another placement on ranks of all items that weigh something.
     void take_up(stay_items const& items, node_ranks const& ranks, std::span<std::uint32_t const> rank_of) {
-        start(items, ranks);
+        start(items, ranks, false);
         rank_of_.assign(rank_of.begin(), rank_of.end());
         for (auto const item : items.order()) {
             rank_loads_[rank_of[item]] += items.weight(item);
-            cost_ += node_of_rank_[rank_of[item]] == items.home_node(item) ? 0 : items.cost_of(item);
+            cost_ += ranks_->node_of[rank_of[item]] == items.home_node(item) ? 0 : items.cost_of(item);
         }
-        list(nodes_, ranks.nodes(), [&](std::uint32_t item) { return node_of_rank_[rank_of[item]]; });
+        list(nodes_, ranks.nodes(), [&](std::uint32_t item) { return ranks_->node_of[rank_of[item]]; });
     }
 
     /// Lists the items of ranks, or of nodes, which are where `list_of(item)` says.
     template <class ListOf>
     void list(placement& lists, std::size_t count, ListOf list_of) {
         auto const order = items_->order();
+        auto const weights = items_->sorted_weights();
         sums_.assign(count, {});
         for (std::size_t place = 0; place < order.size(); ++place) {
             auto& sum = sums_[list_of(order[place])];
             ++sum.count;
-            sum.load += items_->sorted.weights[place];
+            sum.load += weights[place];
         }
-        lists.reset(items_->sorted.weights, order, sums_, [&](auto const& put) {
+        lists.reset(weights, order, sums_, [&](auto const& put) {
             for (std::size_t place = 0; place < order.size(); ++place) {
                 put(place, list_of(order[place]));
             }
@@ -81,8 +85,8 @@ class stay_state {
     /// Lists what each rank has, with what else it carries.
     void list_ranks(placement& lists) {
         list(lists, ranks_->ranks.size(), [&](std::uint32_t item) { return rank_of_[item]; });
-        for (std::size_t rank = 0; rank < ballast_.size(); ++rank) {
-            lists.add_load(rank, ballast_[rank]);
+        for (std::size_t rank = 0; rank < ballast().size(); ++rank) {
+            lists.add_load(rank, ballast()[rank]);
         }
     }
 
@@ -94,8 +98,18 @@ class stay_state {
 
     [[nodiscard]] stay_items const& items() const noexcept { return *items_; }
     [[nodiscard]] node_ranks const& ranks() const noexcept { return *ranks_; }
-    /// Their lists lack what has been sent and not been unpacked.
+    /// Their lists lack what has been sent and not been unpacked, and what is of later classes of those that are not
+    /// complete.
     [[nodiscard]] placement const& nodes() const noexcept { return nodes_; }
+    [[nodiscard]] bool is_complete(std::uint32_t node) const noexcept { return is_complete_[node] != 0; }
+    /// Lists what a node has of later classes, too. Until then all of that is at home.
+    void complete(std::uint32_t node) {
+        if (!is_complete(node)) {
+            is_complete_[node] = 1;
+            items_->class_0()->list_others(node, rest_);
+            nodes_.insert_falling(node, std::span<items_underway::arrival const>{rest_});
+        }
+    }
     [[nodiscard]] std::uint32_t rank_of(std::uint32_t item) const noexcept { return rank_of_[item]; }
     [[nodiscard]] std::span<std::uint32_t const> ranks_of() const noexcept { return rank_of_; }
     /// The same, for good; the memory given in exchange holds as much.
@@ -105,16 +119,12 @@ class stay_state {
         ranks_of.swap(rank_of_);
     }
     [[nodiscard]] std::uint64_t rank_load(std::uint32_t rank) const noexcept { return rank_loads_[rank]; }
-    [[nodiscard]] std::uint32_t node_of_rank(std::uint32_t rank) const noexcept { return node_of_rank_[rank]; }
-    [[nodiscard]] std::span<std::uint64_t const> ballast() const noexcept { return ballast_; }
+    [[nodiscard]] std::uint32_t node_of_rank(std::uint32_t rank) const noexcept { return ranks_->node_of[rank]; }
+    [[nodiscard]] std::span<std::uint64_t const> ballast() const noexcept { return ballast_.of_ranks(); }
 
     /// What the items of a node may come to, if no rank may have more than `target`.
     [[nodiscard]] std::uint64_t room_for(std::size_t node, std::uint64_t target) const noexcept {
-        std::uint64_t room = 0;
-        // What does not fit into 64 bits is room for everything.
-        bool const plenty = __builtin_mul_overflow(target, ranks_->size(node), &room);
-        return (plenty ? std::numeric_limits<std::uint64_t>::max() : room) -
-               (ballast_.empty() ? 0 : ballast_of_nodes_[node]);
+        return ballast_.room_beside(node, ranks_->size(node), target);
     }
 
     [[nodiscard]] std::uint64_t busiest_load() const noexcept {
@@ -124,8 +134,11 @@ class stay_state {
     /// The rank on which an item would run in a node: its home, or the one with the least load.
     [[nodiscard]] std::uint32_t rank_in(std::uint32_t item, std::uint32_t node) const noexcept {
         std::uint32_t const home = items_->home_rank(item);
-        return home != no_rank && node_of_rank_[home] == node ? home : lightest_rank(node);
+        return home != no_rank && ranks_->node_of[home] == node ? home : lightest_rank(node);
     }
+
+    /// What has left its node.
+    [[nodiscard]] departures const& departed() const noexcept { return departed_; }
 
     /// What the items that are away from their nodes cost: their weight if that may stand for bytes, else their bytes.
     [[nodiscard]] std::uint64_t cost_between_nodes() const noexcept { return cost_; }
@@ -185,33 +198,29 @@ class stay_state {
     }
 
   private:
-    void leave(std::uint32_t item, std::uint64_t weight, std::uint32_t from, std::uint32_t to,
-               std::uint32_t rank) noexcept {
+    void leave(std::uint32_t item, std::uint64_t weight, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
         std::uint32_t const home = items_->home_node(item);
         std::uint64_t const cost = items_->proportional ? weight : items_->cost_of(item);
         cost_ += from == home ? cost : 0;
         cost_ -= to == home ? cost : 0;
+        if (items_->class_of(item) != 0) {
+            complete(from);
+        }
         nodes_.remove(from, nodes_.position_of(from, item, weight));
+        departed_.add(item);
         seat(item, weight, rank);
     }
 
-    void start(stay_items const& items, node_ranks const& ranks) {
+    void start(stay_items const& items, node_ranks const& ranks, bool at_home) {
         items_ = &items;
         ranks_ = &ranks;
         cost_ = 0;
         rank_loads_.assign(ranks.ranks.size(), 0);
-        std::copy(ballast_.begin(), ballast_.end(), rank_loads_.begin());
+        std::ranges::copy(ballast(), rank_loads_.begin());
+        ballast_.add_up(ranks);
         underway_.clear(ranks.nodes());
-        ballast_of_nodes_.assign(ballast_.empty() ? 0 : ranks.nodes(), 0);
-        node_of_rank_.resize(ranks.ranks.size());
-        for (std::uint32_t node = 0; node < ranks.nodes(); ++node) {
-            for (auto const rank : ranks[node]) {
-                node_of_rank_[rank] = node;
-                if (!ballast_.empty()) {
-                    ballast_of_nodes_[node] += ballast_[rank];
-                }
-            }
-        }
+        departed_.start(items.batch(), at_home);
+        is_complete_.assign(ranks.nodes(), at_home && items.class_0() != nullptr ? 0 : 1);
     }
 
     [[nodiscard]] std::uint32_t lightest_rank(std::uint32_t node) const noexcept {
@@ -230,11 +239,12 @@ class stay_state {
     std::uint64_t cost_ = 0;
     std::vector<std::uint32_t> rank_of_;
     std::vector<std::uint64_t> rank_loads_;
-    std::vector<std::uint32_t> node_of_rank_;
-    std::span<std::uint64_t const> ballast_;
-    std::vector<std::uint64_t> ballast_of_nodes_;
+    rank_ballast ballast_;
     std::vector<placement::summary> sums_;
+    std::vector<std::uint8_t> is_complete_;  ///< each node's list
+    std::vector<items_underway::arrival> rest_;
     items_underway underway_;  ///< from node to node
+    departures departed_;
 };
 
 }  // namespace evenkeel::detail

@@ -45,10 +45,6 @@ struct stay_task {
     /// goes to another node.
     bool plan = true;
 
-    /// How many items the solver numbers together, as far as a node has no more: what it knows of so many is meant to
-    /// stay in a cache.
-    std::size_t district = std::size_t{1} << 15;
-
     /// The node that an item belongs to.
     [[nodiscard]] std::uint32_t home_node(std::size_t item) const noexcept {
         return home_ranks[item] != no_rank ? nodes_of_ranks[home_ranks[item]] : home_nodes[item];
@@ -62,10 +58,12 @@ struct stay_task {
 struct node_ranks {
     std::vector<std::uint32_t> offsets;
     std::vector<std::uint32_t> ranks;
-    std::vector<std::uint32_t> local;  ///< of each rank, its place among those of its node
+    std::vector<std::uint32_t> local;    ///< of each rank, its place among those of its node
+    std::vector<std::uint32_t> node_of;  ///< of each rank
 
     void assign(std::span<std::uint32_t const> nodes_of_ranks, std::size_t nodes) {
         offsets.assign(nodes + 1, 0);
+        node_of.assign(nodes_of_ranks.begin(), nodes_of_ranks.end());
         ranks.resize(nodes_of_ranks.size());
         local.resize(nodes_of_ranks.size());
         for (std::size_t rank = 0; rank < nodes_of_ranks.size(); ++rank) {

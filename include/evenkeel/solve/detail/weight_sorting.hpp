@@ -179,9 +179,8 @@ inline void sort_packed(weight_digits const& digits, unsigned position_bits, sor
     }
 }
 
-/// The greatest common divisor; 0 of nothing.
-[[nodiscard]] inline std::uint64_t divisor_of(std::span<std::uint64_t const> weights) noexcept {
-    std::uint64_t unit = 0;
+/// The greatest common divisor of `unit` and all weights; 0 of nothing.
+[[nodiscard]] inline std::uint64_t divisor_of(std::span<std::uint64_t const> weights, std::uint64_t unit = 0) noexcept {
     for (auto const weight : weights) {
         if (unit == 1) {
             break;

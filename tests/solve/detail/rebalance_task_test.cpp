@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,13 +13,13 @@
 #include "tests/support/batches.hpp"
 #include "tests/support/drawn.hpp"
 
-namespace evenkeel::detail::rebalance_districts_test {
+namespace evenkeel::detail::rebalance_task_test {
 namespace {
 
-class rebalance_districts_law : public testing::TestWithParam<std::uint64_t> {};
+class rebalance_task_law : public testing::TestWithParam<std::uint64_t> {};
 
-// Districts say only in which order memory is gone through.
-TEST_P(rebalance_districts_law, plans_do_not_depend_on_districts) {
+// Without bounds, what is of class 0 is sorted first, and the rest only if it is asked for.
+TEST_P(rebalance_task_law, what_is_not_asked_for_changes_nothing_else) {
     test::seeded random{GetParam()};
     std::size_t const ranks = random.between(1, 24);
     std::size_t const nodes = random.between(1, 8);
@@ -62,24 +63,36 @@ TEST_P(rebalance_districts_law, plans_do_not_depend_on_districts) {
                    .tolerance = random.up_to(1) == 0 ? 1e-3 : 0.02,
                    .effort = 256,
                    .limit_imports = random.up_to(1) == 0};
-    stay_room whole;
-    rebalance(whole, task);
-    for (std::size_t const district : {std::size_t{1}, items / 8 + 1}) {
-        task.district = district;
-        stay_room divided;
-        rebalance(divided, task);
-        EXPECT_EQ(divided.rank_of_item, whole.rank_of_item);
-        EXPECT_EQ(test::lists(divided.result.plan), test::lists(whole.result.plan));
-        EXPECT_EQ(divided.result.quality, whole.result.quality);
-        EXPECT_EQ(divided.result.moved, whole.result.moved);
-        EXPECT_EQ(divided.result.between_nodes, whole.result.between_nodes);
-        EXPECT_EQ(divided.result.moved_bound, whole.result.moved_bound);
-        EXPECT_EQ(divided.result.between_nodes_bound, whole.result.between_nodes_bound);
-        EXPECT_EQ(divided.result.from_scratch, whole.result.from_scratch);
+    stay_room all;
+    rebalance(all, task);
+    task.plan = false;
+    stay_room no_plan;
+    rebalance(no_plan, task);
+    EXPECT_EQ(no_plan.rank_of_item, all.rank_of_item);
+    EXPECT_EQ(no_plan.result.quality, all.result.quality);
+    EXPECT_EQ(no_plan.result.between_nodes, all.result.between_nodes);
+    EXPECT_EQ(no_plan.result.from_scratch, all.result.from_scratch);
+
+    task.bounds = false;
+    stay_room least;
+    rebalance(least, task);
+    EXPECT_EQ(least.result.quality.lower_bound, all.result.quality.lower_bound);
+    EXPECT_EQ(least.result.quality.total_load, all.result.quality.total_load);
+    std::vector<std::uint64_t> loads(ranks);
+    std::uint64_t between_nodes = 0;
+    for (std::size_t item = 0; item < items; ++item) {
+        std::uint32_t const rank = least.rank_of_item[item];
+        loads[rank] += weights[item];
+        between_nodes += nodes_of_ranks[rank] != task.home_node(item) ? bytes[item] : 0;
+        EXPECT_TRUE(weights[item] > 0 || rank == home_ranks[item] || home_ranks[item] == no_rank);
     }
+    EXPECT_EQ(least.result.quality.max_load, ranks > 0 ? std::ranges::max(loads) : 0);
+    EXPECT_EQ(least.result.between_nodes, between_nodes);
+    std::uint64_t const goal = goal_of(least.result.quality.lower_bound, task.tolerance);
+    EXPECT_TRUE(least.result.quality.max_load <= goal || all.result.quality.max_load > goal);
 }
 
-INSTANTIATE_TEST_SUITE_P(seeds, rebalance_districts_law, testing::Range(std::uint64_t{0}, std::uint64_t{300}));
+INSTANTIATE_TEST_SUITE_P(seeds, rebalance_task_law, testing::Range(std::uint64_t{0}, std::uint64_t{600}));
 
 }  // namespace
-}  // namespace evenkeel::detail::rebalance_districts_test
+}  // namespace evenkeel::detail::rebalance_task_test

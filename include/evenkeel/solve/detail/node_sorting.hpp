@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/solve/detail/named_sum.hpp>
+#include <evenkeel/solve/detail/node_runs.hpp>
+#include <evenkeel/solve/detail/short_sorting.hpp>
+#include <evenkeel/solve/detail/sorted_items.hpp>
+
+namespace evenkeel::detail {
+
+/// Sorts the items of a batch node by node, each heaviest first, ties by position.
+///
+/// What there is to know of the items of a node stays in a near cache however large the batch, and whoever goes from
+/// node to node finds it together.
+class node_sorting {
+  public:
+    void reserve(std::size_t batch, std::size_t nodes) {
+        sorting_.reserve(batch);
+        weights_.reserve(batch);
+        positions_.reserve(batch);
+        ends_.reserve(nodes);
+    }
+
+    /// All that weighs something, in units of the greatest common divisor.
+    ///
+    /// @throws std::overflow_error  if the sum of the weights exceeds 64 bits; names `function`.
+    void operator()(std::string_view function, std::span<std::uint64_t const> batch, node_runs const& homes,
+                    std::size_t nodes, sorted_items& sorted) {
+        start(batch.size(), sorted);
+        for (std::size_t node = 0; node < nodes; ++node) {
+            auto const runs = homes.of(node);
+            if (runs.size() == 1) {
+                sort(function, batch.subspan(runs.front().first, runs.front().size), runs.front().first, {}, sorted);
+                continue;
+            }
+            weights_.clear();
+            positions_.clear();
+            for (auto const [first, size] : runs) {
+                auto const of_run = batch.subspan(first, size);
+                weights_.insert(weights_.end(), of_run.begin(), of_run.end());
+                std::size_t const before = positions_.size();
+                positions_.resize(before + size);
+                std::iota(positions_.begin() + static_cast<std::ptrdiff_t>(before), positions_.end(), first);
+            }
+            sort(function, weights_, 0, positions_, sorted);
+        }
+        finish(sorted);
+        if (sorted.unit > 1) {
+            sorted.total /= sorted.unit;
+            for (auto& weight : sorted.weights) {
+                weight /= sorted.unit;
+            }
+        }
+    }
+
+    /// Of these only what is of class 0, as it is.
+    void of_class_0(std::string_view function, std::span<std::uint64_t const> batch,
+                    std::span<std::uint8_t const> classes, node_runs const& homes, std::size_t nodes,
+                    sorted_items& sorted) {
+        start(batch.size(), sorted);
+        for (std::size_t node = 0; node < nodes; ++node) {
+            std::size_t most = 0;
+            for (auto const run : homes.of(node)) {
+                most += run.size;
+            }
+            weights_.resize(std::max(weights_.size(), most));
+            positions_.resize(weights_.size());
+            std::size_t count = 0;
+            for (auto const [first, size] : homes.of(node)) {
+                for (std::uint32_t item = first; item < first + size; ++item) {
+                    // What is not taken is overwritten by the next one: which it is no processor foresees.
+                    weights_[count] = batch[item];
+                    positions_[count] = item;
+                    count += classes[item] == 0 ? 1U : 0U;
+                }
+            }
+            sort(function, std::span{weights_}.first(count), 0, std::span{positions_}.first(count), sorted);
+        }
+        finish(sorted);
+    }
+
+    /// Where the items of each node end.
+    [[nodiscard]] std::span<std::size_t const> ends() const noexcept { return ends_; }
+
+  private:
+    void start(std::size_t batch, sorted_items& sorted) {
+        sorted.weights.resize(batch);
+        sorted.positions.resize(batch);
+        sorted.unit = 0;
+        sorted.total = 0;
+        ends_.clear();
+        end_ = 0;
+    }
+
+    void finish(sorted_items& sorted) {
+        sorted.weights.resize(end_);
+        sorted.positions.resize(end_);
+        sorted.unit = std::max<std::uint64_t>(sorted.unit, 1);
+    }
+
+    /// Sorts the items of the next node behind those of the others.
+    ///
+    /// @param positions  In the batch; or, if there are none, items follow one another from `first` on.
+    void sort(std::string_view function, std::span<std::uint64_t const> batch, std::uint32_t first,
+              std::span<std::uint32_t const> positions, sorted_items& sorted) {
+        std::size_t const before = end_;
+        if (!sort_short(function, batch, first, sorted)) {
+            sort_items(function, batch, sorting_);
+            sorted.total = named_sum(sorted.total, sorting_.unit * sorting_.total, function, "the total load");
+            sorted.unit = sorting_.size() > 0 ? std::gcd(sorted.unit, sorting_.unit) : sorted.unit;
+            for (std::size_t item = 0; item < sorting_.size(); ++item, ++end_) {
+                sorted.weights[end_] = sorting_.unit * sorting_.weights[item];
+                sorted.positions[end_] = first + sorting_.positions[item];
+            }
+        }
+        for (std::size_t item = before; item < end_ && !positions.empty(); ++item) {
+            sorted.positions[item] = positions[sorted.positions[item]];
+        }
+        ends_.push_back(end_);
+    }
+
+    /// False if they are too many or too heavy.
+    bool sort_short(std::string_view function, std::span<std::uint64_t const> batch, std::uint32_t first,
+                    sorted_items& sorted) {
+        if (batch.size() > short_sorting::most_items) {
+            return false;
+        }
+        auto const of_batch = short_sorting::summarize(batch);
+        if (!short_sorting::fits(batch.size(), of_batch.width)) {
+            return false;
+        }
+        short_sorting::sort(batch, of_batch.width, first, sorted.weights.data() + end_, sorted.positions.data() + end_);
+        sorted.total = named_sum(sorted.total, of_batch.total, function, "the total load");
+        sorted.unit = divisor_of(std::span{sorted.weights}.subspan(end_, of_batch.present), sorted.unit);
+        end_ += of_batch.present;
+        return true;
+    }
+
+    sorted_items sorting_;
+    std::vector<std::uint64_t> weights_;    ///< of a node
+    std::vector<std::uint32_t> positions_;  ///< of these in the batch
+    std::vector<std::size_t> ends_;
+    std::size_t end_ = 0;  ///< of the latest node
+};
+
+}  // namespace evenkeel::detail
