@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/detail/amounts.hpp>
 #include <evenkeel/orchestrate/detail/in_phase.hpp>
+#include <evenkeel/orchestrate/detail/overflow.hpp>
 #include <evenkeel/orchestrate/packing.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
@@ -73,8 +73,8 @@ class sequence_builder {
             auto const& inputs = samples_.inputs[encoder];
             for (std::size_t unit = inputs.units.offsets[to_index(sample)];
                  unit < inputs.units.offsets[to_index(sample) + 1]; ++unit) {
-                sum = checked_add(sum, output_tokens(phases_[encoder], inputs.lengths[unit]),
-                                  "assembly_of: the length of a sample");
+                sum = sum_or_throw("assembly_of", sum, output_tokens(phases_[encoder], inputs.lengths[unit]),
+                                   [&] { return "the length of sample " + std::to_string(to_index(sample)); });
             }
         }
         return sum;
@@ -101,8 +101,9 @@ class sequence_builder {
             }
         }
         add_text(sample, start, sequence);
-        result_.labels =
-            checked_add(result_.labels, labels_of(samples_, to_index(sample)), "assembly_of: the number of labels");
+        result_.labels = sum_or_throw("assembly_of", result_.labels, labels_of(samples_, to_index(sample)), [&] {
+            return "the labels up to those of sample " + std::to_string(to_index(sample));
+        });
     }
 
   private:

@@ -3,11 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/assembly.hpp>
+#include <evenkeel/orchestrate/detail/overflow.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
 #include <evenkeel/orchestrate/step.hpp>
 
@@ -52,7 +53,9 @@ struct loss_counts {
     for (std::size_t list = 0; list < result.labels.size(); ++list) {
         for (std::size_t at = plan.offsets[list]; at < plan.offsets[list + 1]; ++at) {
             std::uint64_t const labels = detail::labels_of(samples, to_index(plan.items[at]));
-            result.total = checked_add(result.total, labels, "loss_counts_of: the number of labels");
+            result.total = detail::sum_or_throw("loss_counts_of", result.total, labels, [&] {
+                return "the labels up to those of sample " + std::to_string(to_index(plan.items[at]));
+            });
             result.labels[list] += labels;
         }
     }

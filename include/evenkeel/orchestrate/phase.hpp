@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/group.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/members.hpp>
@@ -74,7 +73,9 @@ class phase_cost {
               for (std::size_t item = 0; item < lengths.size(); ++item) {
                   std::uint64_t const length = lengths[item];
                   std::uint64_t const part = model.padded_weight(length);
-                  weights[item] = checked_add(part, model.packed_weight(length), "phase_cost: the weight of an item");
+                  if (__builtin_add_overflow(part, model.packed_weight(length), &weights[item])) {
+                      throw_weight_overflow("phase_cost", length);
+                  }
                   if (!padded.empty()) {
                       padded[item] = part;
                   }

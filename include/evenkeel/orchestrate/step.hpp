@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/plan.hpp>
 #include <evenkeel/core/quality.hpp>
+#include <evenkeel/orchestrate/detail/overflow.hpp>
 #include <evenkeel/rearrange/rearrangement.hpp>
 #include <evenkeel/rearrange/units.hpp>
 
@@ -44,7 +44,8 @@ struct micro_batch_sums {
 [[nodiscard]] inline micro_batch_sums sums_of(planned_phase const& phase) {
     micro_batch_sums result{.one_batch_bound = phase.one_batch_bound};
     for (auto const& quality : phase.quality) {
-        result.max_loads = checked_add(result.max_loads, quality.max_load, "sums_of: the load of all micro-batches");
+        result.max_loads = detail::sum_or_throw("sums_of", result.max_loads, quality.max_load,
+                                                [] { return "the sum of quality.max_load"; });
         result.lower_bounds += quality.lower_bound;
     }
     return result;

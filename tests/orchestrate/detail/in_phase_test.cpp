@@ -145,43 +145,86 @@ TEST(in_phase, names_the_phase_of_lengths_and_bytes_that_do_not_fit) {
                     drawn.samples.text[2] = half;
                     drawn.phases[2].bytes_in = 2;
                 }),
-                overflows("orchestrate: phases[2] (llm): the bytes of a text exceeds 64 bits"));
+                overflows("orchestrate: phases[2] (llm): samples.text[2] * bytes_in, 9223372036854775808 * 2, exceeds "
+                          "64 bits"));
     EXPECT_THAT(with([](auto& drawn) {
                     drawn.samples.text = {half, half, 0, 0};
                 }),
-                overflows("orchestrate: phases[2] (llm): the bytes of a phase exceeds 64 bits"));
+                overflows("orchestrate: phases[2] (llm): the size of the first 2 texts, 9223372036854775808 + "
+                          "9223372036854775808, exceeds 64 bits"));
     EXPECT_THAT(with([](auto& drawn) {
                     drawn.samples.inputs[0].lengths[1] = half;
                     drawn.phases[0].bytes_in = 2;
                 }),
-                overflows("orchestrate: phases[0] (vision): the bytes of a unit exceeds 64 bits"));
+                overflows("orchestrate: phases[0] (vision): samples.inputs[0].lengths[1] * bytes_in, "
+                          "9223372036854775808 * 2, exceeds 64 bits"));
     EXPECT_THAT(with([](auto& drawn) {
                     drawn.samples.inputs[1].lengths[0] = half / 4;
                     drawn.phases[1].bytes_out = 8;
                 }),
-                overflows("orchestrate: phases[1] (audio): the bytes of an output exceeds 64 bits"));
+                overflows("orchestrate: phases[1] (audio): the output tokens of unit 0 * bytes_out, "
+                          "2305843009213693952 * 8, exceeds 64 bits"));
     EXPECT_THAT(with([](auto& drawn) {
                     drawn.samples.inputs[1].lengths[0] = half / 2;
                     drawn.phases[1].bytes_out = 2;
                 }),
-                overflows("orchestrate: phases[1] (audio): the bytes of a sample exceeds 64 bits"));
+                overflows("orchestrate: phases[1] (audio): the size of the output and the gradient of unit 0, 2 * "
+                          "9223372036854775808, exceeds 64 bits"));
     EXPECT_THAT(with([](auto& drawn) {
                     drawn.samples.inputs[0].lengths = {half, half, 0, 0};
                     drawn.phases[0].bytes_out = 0;
                 }),
-                overflows("orchestrate: phases[0] (vision): the bytes of a phase exceeds 64 bits"));
+                overflows("orchestrate: phases[0] (vision): the size of the first 2 units, 9223372036854775808 + "
+                          "9223372036854775808, exceeds 64 bits"));
     EXPECT_THAT(with([](auto& drawn) {
                     drawn.samples.text[0] = half;
                     drawn.samples.inputs[1].lengths[0] = half;
                     drawn.phases[1].bytes_in = drawn.phases[1].bytes_out = drawn.phases[2].bytes_in = 0;
                 }),
-                overflows("orchestrate: phases[1] (audio): the length of a sample exceeds 64 bits"));
+                overflows("orchestrate: phases[1] (audio): the length of sample 0, 9223372036854775812 + "
+                          "9223372036854775808, exceeds 64 bits"));
     EXPECT_THAT(with([](auto& drawn) {
                     drawn.samples.text[0] = std::numeric_limits<std::uint64_t>::max() - 8;
                     drawn.phases[2].bytes_in = 0;
                     drawn.phases[2].pad_to = 16;
                 }),
-                overflows("orchestrate: phases[2] (llm): a padded length exceeds 64 bits"));
+                overflows("orchestrate: phases[2] (llm): the length of sample 0 rounded up to pad_to, "
+                          "18446744073709551614 + 2, exceeds 64 bits"));
+    EXPECT_THAT(with([](auto& drawn) {
+                    drawn.samples.inputs[0].lengths[1] = std::numeric_limits<std::uint64_t>::max() - 1;
+                    drawn.phases[0].pad_to = 16;
+                }),
+                overflows("orchestrate: phases[0] (vision): samples.inputs[0].lengths[1] rounded up to pad_to, "
+                          "18446744073709551614 + 2, exceeds 64 bits"));
+}
+
+TEST(in_phase, says_which_sum_of_bytes_does_not_fit_that_is_of_several) {
+    EXPECT_THAT(with([](auto& drawn) {
+                    drawn.samples.inputs[0].lengths = {half / 4, half / 4, 4, 4};
+                    drawn.phases[0].bytes_out = 2;
+                }),
+                overflows("orchestrate: phases[0] (vision): the size of all outputs and gradients, 2 * "
+                          "9223372036854775824, exceeds 64 bits"));
+    EXPECT_THAT(with([](auto& drawn) {
+                    drawn.samples.inputs[0].lengths[0] = half / 2;
+                    drawn.phases[0].bytes_in = 3;
+                }),
+                overflows("orchestrate: phases[0] (vision): the size of all units, outputs and gradients, "
+                          "13835058055282163748 + 9223372036854775832, exceeds 64 bits"));
+    EXPECT_THAT(with([](auto& drawn) {
+                    drawn.samples.text[0] = half;
+                    drawn.samples.inputs[0].lengths[0] = half / 2;
+                    drawn.phases[0].bytes_in = 0;
+                }),
+                overflows("orchestrate: phases[0] (vision): the size of sample 0 with outputs and gradients, "
+                          "9223372036854775808 + 9223372036854775808, exceeds 64 bits"));
+    EXPECT_THAT(with([](auto& drawn) {
+                    drawn.samples.text[0] = half;
+                    drawn.samples.inputs[0].lengths[1] = half / 2;
+                    drawn.phases[0].bytes_in = 0;
+                }),
+                overflows("orchestrate: the size of the first 2 samples with their outputs, 9223372036854775822 + "
+                          "9223372036854775809, exceeds 64 bits"));
 }
 
 TEST(in_phase, names_the_phase_of_weights_that_do_not_fit) {
@@ -200,8 +243,9 @@ TEST(in_phase, names_the_phase_of_weights_that_do_not_fit) {
                           "bits"));
     EXPECT_THAT(heavy(0, padded_cost{.linear = half}),
                 overflows("orchestrate: phases[0] (vision): padded_cost: the weight of length 4 exceeds 64 bits"));
-    EXPECT_THAT(heavy(0, conv_attention_cost{.padded = half / length, .linear = half / length}),
-                overflows("orchestrate: phases[0] (vision): phase_cost: the weight of an item exceeds 64 bits"));
+    EXPECT_THAT(
+        heavy(0, conv_attention_cost{.padded = half / length, .linear = half / length}),
+        overflows("orchestrate: phases[0] (vision): phase_cost: the weight of length 4294967296 exceeds 64 bits"));
 }
 
 /// Each of the encoder's four items weighs a quarter of what would be one too much for 64 bits.
@@ -240,7 +284,10 @@ TEST(in_phase, names_the_phase_of_padded_loads_that_do_not_fit) {
         drawn.phases[0].method = phase_method::given;
         drawn.phases[0].given = test::plan_of({{0, 1}, {2, 3}});
     });
-    EXPECT_THAT(planning, overflows("orchestrate: phases[0] (vision): the padded load of a rank exceeds 64 bits"));
+    EXPECT_THAT(
+        planning,
+        overflows(
+            "orchestrate: phases[0] (vision): the padded load of rank 0, 2 * 9223372036854775808, exceeds 64 bits"));
 }
 
 TEST(in_phase, names_the_phase_of_padded_loads_that_no_plan_makes_fit) {

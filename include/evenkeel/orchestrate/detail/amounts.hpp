@@ -6,9 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/orchestrate/detail/in_phase.hpp>
+#include <evenkeel/orchestrate/detail/overflow.hpp>
 #include <evenkeel/orchestrate/detail/phase_amounts.hpp>
 #include <evenkeel/orchestrate/detail/write_bytes.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
@@ -16,15 +17,22 @@
 
 namespace evenkeel::detail {
 
-[[nodiscard]] inline std::uint64_t rounded_up(std::uint64_t tokens, std::uint64_t multiple, char const* what) {
+/// @param name  Makes the name of the tokens, only where an error needs it.
+template <class Name>
+[[nodiscard]] std::uint64_t rounded_up(std::uint64_t tokens, std::uint64_t multiple, Name const& name) {
     std::uint64_t const rest = tokens % multiple;
-    return rest == 0 ? tokens : checked_add(tokens, multiple - rest, what);
+    return rest == 0 ? tokens : sum_or_throw("orchestrate", tokens, multiple - rest, [&] {
+        return name().append(" rounded up to pad_to");
+    });
 }
 
 /// The weights of lengths that are padded up first.
 ///
 /// @param lengths  Are the weights where the cost is one of tokens, and then have to stay as long as these.
-inline void weigh_padded(phase const& phase, std::span<std::uint64_t const> lengths, phase_amounts& amounts) {
+/// @param name     Makes the name of a length by its number.
+template <class Name>
+void weigh_padded(phase const& phase, std::span<std::uint64_t const> lengths, phase_amounts& amounts,
+                  Name const& name) {
     amounts.padded.resize(phase.cost.pads() ? lengths.size() : 0);
     if (phase.pad_to == 1 && phase.cost.counts_tokens()) {
         amounts.weights = lengths;
@@ -36,7 +44,7 @@ inline void weigh_padded(phase const& phase, std::span<std::uint64_t const> leng
         phase.cost.weigh(lengths, weights, amounts.padded);
     } else {
         for (std::size_t item = 0; item < lengths.size(); ++item) {
-            weights[item] = rounded_up(lengths[item], phase.pad_to, "orchestrate: a padded length");
+            weights[item] = rounded_up(lengths[item], phase.pad_to, [&] { return name(item); });
         }
         phase.cost.weigh(weights, weights, amounts.padded);
     }
@@ -87,7 +95,10 @@ inline void write_amounts(step_samples const& samples, std::span<phase const> ph
         auto const& inputs = samples.inputs[encoder];
         auto const& phase = phases[encoder];
         auto& amounts = result.phases[encoder];
-        in_phase(phases, encoder, [&] { weigh_padded(phase, inputs.lengths, amounts); });
+        in_phase(phases, encoder, [&] {
+            weigh_padded(phase, inputs.lengths, amounts,
+                         [&](std::size_t unit) { return name_of_length(encoder, unit); });
+        });
         bool const shortens = phase.tokens_per_output != 1;
         amounts.own_tokens.resize(shortens ? inputs.lengths.size() : 0);
         amounts.bytes = {inputs.lengths, phase.bytes_in};
@@ -101,12 +112,15 @@ inline void write_amounts(step_samples const& samples, std::span<phase const> ph
         write_bytes<byte_arithmetic<false>>(samples, phases, result);
     } else {
         write_bytes<byte_arithmetic<true>>(samples, phases, result);
-        static_cast<void>(byte_arithmetic<true>::in_all({result.moving, 1}));
+        static_cast<void>(byte_arithmetic<true>::in_all({result.moving, 1}, "samples with their outputs"));
     }
     for (std::size_t encoder = 0; encoder + 1 < phases.size(); ++encoder) {
         result.phases[encoder].owners.pop_back();
     }
-    in_phase(phases, phases.size() - 1, [&] { weigh_padded(phases.back(), result.sequences, llm); });
+    in_phase(phases, phases.size() - 1, [&] {
+        weigh_padded(phases.back(), result.sequences, llm,
+                     [](std::size_t sample) { return "the length of sample " + std::to_string(sample); });
+    });
 }
 
 [[nodiscard]] inline step_amounts amounts_of(step_samples const& samples, std::span<phase const> phases) {

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
+#include <evenkeel/orchestrate/detail/overflow.hpp>
 #include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/step.hpp>
 
@@ -65,8 +65,7 @@ class traffic_counter {
 
     /// What goes from where it was drawn to where a phase has it.
     void count_from_home(step_problem const& problem, std::size_t number, group_view const& view,
-                         std::span<std::uint32_t const> rank_of, bytes_by_token bytes,
-                         moved_bytes& one_way) {
+                         std::span<std::uint32_t const> rank_of, bytes_by_token bytes, moved_bytes& one_way) {
         problem.for_each_drawn(number, [&](world_rank home, std::size_t first, std::size_t last) {
             node_id const node = cluster_->node_of(home);
             std::uint64_t moved = 0;
@@ -92,8 +91,9 @@ class traffic_counter {
 
     /// Counts an exchange as often as it travels.
     void count_moved(moved_bytes const& one_way, std::uint64_t times) {
-        constexpr auto what = "orchestrate: the bytes of a step";
-        moved_ = checked_add(moved_, checked_multiply(times, one_way.moved, what), what);
+        auto const there_and_back = product_or_throw("orchestrate", times, one_way.moved,
+                                                     [] { return "what outputs and their gradients move"; });
+        moved_ = sum_or_throw("orchestrate", moved_, there_and_back, [] { return "what all exchanges move"; });
     }
 
     topology const* cluster_ = nullptr;

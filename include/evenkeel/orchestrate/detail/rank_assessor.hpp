@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/detail/bound_space.hpp>
+#include <evenkeel/orchestrate/detail/overflow.hpp>
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 
@@ -35,8 +37,9 @@ class rank_assessor {
         }
         answer.quality = {.lower_bound = bound_(task.weights, ranks), .ranks = ranks};
         for (auto const& load : loads_) {
-            constexpr auto what = "orchestrate: the padded load of a rank";
-            std::uint64_t const sum = checked_add(load.packed, checked_multiply(load.count, load.longest, what), what);
+            auto const name = [&] { return "the padded load of rank " + std::to_string(&load - loads_.data()); };
+            std::uint64_t const sum = sum_or_throw(
+                "orchestrate", load.packed, product_or_throw("orchestrate", load.count, load.longest, name), name);
             answer.quality.max_load = std::max(answer.quality.max_load, sum);
             answer.quality.total_load = checked_add(answer.quality.total_load, sum, "orchestrate: the total load");
         }

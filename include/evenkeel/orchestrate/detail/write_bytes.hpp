@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
-#include <evenkeel/core/checked.hpp>
+#include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/detail/in_phase.hpp>
+#include <evenkeel/orchestrate/detail/overflow.hpp>
 #include <evenkeel/orchestrate/detail/phase_amounts.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
@@ -42,20 +44,37 @@ inline void write_owners(unit_map const& units, std::size_t first, std::size_t l
     }
 }
 
+/// "samples.inputs[1].lengths[7]"
+[[nodiscard]] inline std::string name_of_length(std::size_t encoder, std::size_t unit) {
+    return element(element("samples.inputs", encoder) + ".lengths", unit);
+}
+
 /// Sums and products of bytes: checked, or, where all of a step are known to fit, as they are.
 template <bool checked>
 struct byte_arithmetic {
-    [[nodiscard]] static std::uint64_t times(std::uint64_t a, std::uint64_t b, char const* what) {
-        return checked ? checked_multiply(a, b, what) : a * b;
+    /// @param name  Makes the name of the result, only where an error needs it.
+    template <class Name>
+    [[nodiscard]] static std::uint64_t times(std::uint64_t a, std::uint64_t b, Name const& name) {
+        if constexpr (checked) {
+            return product_or_throw("orchestrate", a, b, name);
+        }
+        return a * b;
     }
-    [[nodiscard]] static std::uint64_t plus(std::uint64_t a, std::uint64_t b, char const* what) {
-        return checked ? checked_add(a, b, what) : a + b;
+    template <class Name>
+    [[nodiscard]] static std::uint64_t plus(std::uint64_t a, std::uint64_t b, Name const& name) {
+        if constexpr (checked) {
+            return sum_or_throw("orchestrate", a, b, name);
+        }
+        return a + b;
     }
-    [[nodiscard]] static std::uint64_t in_all(bytes_by_token const& bytes) {
+    /// @param items  What they are called in an error.
+    [[nodiscard]] static std::uint64_t in_all(bytes_by_token const& bytes, char const* items) {
         std::uint64_t const times_each = checked ? bytes.per_token : 1;
         std::uint64_t total = 0;
-        for (auto const tokens : bytes.tokens) {
-            total = plus(total, tokens * times_each, "orchestrate: the bytes of a phase");
+        for (auto const& tokens : bytes.tokens) {
+            total = plus(total, tokens * times_each, [&] {
+                return "the size of the first " + std::to_string(&tokens - bytes.tokens.data() + 1) + " " + items;
+            });
         }
         return checked ? total : total * bytes.per_token;
     }
@@ -73,17 +92,19 @@ void write_text_bytes(phase_amounts const& llm, std::size_t first, std::size_t l
     auto const [tokens, per_token] = llm.bytes;
     for (std::size_t sample = first; sample < last; ++sample) {
         std::uint64_t const text = tokens[sample];
-        result.moving[sample] = Arithmetic::times(text, per_token, "orchestrate: the bytes of a text");
+        result.moving[sample] =
+            Arithmetic::times(text, per_token, [&] { return element("samples.text", sample) + " * bytes_in"; });
         result.sequences[sample] = text;
         result.outputs[sample] = 0;
     }
 }
 
 /// Of the units of samples `first` to before `last`.
+///
+/// @param number  Of the encoder.
 template <class Arithmetic>
-void write_unit_bytes(encoder_inputs const& inputs, phase const& encoder, std::size_t first, std::size_t last,
-                      phase_amounts& amounts, step_amounts& result) {
-    constexpr auto of_sample = "orchestrate: the bytes of a sample";
+void write_unit_bytes(encoder_inputs const& inputs, phase const& encoder, std::size_t number, std::size_t first,
+                      std::size_t last, phase_amounts& amounts, step_amounts& result) {
     write_owners(inputs.units, first, last, amounts);
     std::uint64_t const ways = ways_of(encoder);
     // Copies, for a sum might be stored anywhere, as far as a compiler knows.
@@ -100,22 +121,33 @@ void write_unit_bytes(encoder_inputs const& inputs, phase const& encoder, std::s
         if (!own_tokens.empty()) {
             own_tokens[unit] = tokens;
         }
-        static_cast<void>(Arithmetic::times(lengths[unit], encoder.bytes_in, "orchestrate: the bytes of a unit"));
-        std::uint64_t const bytes = Arithmetic::times(tokens, encoder.bytes_out, "orchestrate: the bytes of an output");
-        sequences[sample] = Arithmetic::plus(sequences[sample], tokens, "orchestrate: the length of a sample");
-        outputs[sample] = Arithmetic::plus(outputs[sample], bytes, of_sample);
-        moving[sample] = Arithmetic::plus(moving[sample], Arithmetic::times(ways, bytes, of_sample), of_sample);
+        auto const of_unit = [&](char const* what) { return what + std::to_string(unit); };
+        auto const of_sample = [&](char const* what) { return what + std::to_string(sample); };
+        static_cast<void>(Arithmetic::times(lengths[unit], encoder.bytes_in,
+                                            [&] { return name_of_length(number, unit) + " * bytes_in"; }));
+        std::uint64_t const bytes = Arithmetic::times(
+            tokens, encoder.bytes_out, [&] { return of_unit("the output tokens of unit ") + " * bytes_out"; });
+        std::uint64_t const both_ways =
+            Arithmetic::times(ways, bytes, [&] { return of_unit("the size of the output and the gradient of unit "); });
+        sequences[sample] =
+            Arithmetic::plus(sequences[sample], tokens, [&] { return of_sample("the length of sample "); });
+        outputs[sample] =
+            Arithmetic::plus(outputs[sample], bytes, [&] { return of_sample("the size of the outputs of sample "); });
+        moving[sample] = Arithmetic::plus(moving[sample], both_ways, [&] {
+            return of_sample("the size of sample ") + " with outputs and gradients";
+        });
     }
 }
 
 /// What all items of a phase carry, once each is known to fit.
 template <class Arithmetic>
-void add_up_bytes(phase_amounts& amounts) {
-    constexpr auto of_phase = "orchestrate: the bytes of a phase";
-    amounts.total_bytes = Arithmetic::in_all(amounts.bytes);
-    amounts.total_output_bytes = Arithmetic::in_all(amounts.output_bytes);
-    static_cast<void>(
-        Arithmetic::plus(amounts.total_bytes, Arithmetic::times(2, amounts.total_output_bytes, of_phase), of_phase));
+void add_up_bytes(phase_amounts& amounts, char const* items) {
+    amounts.total_bytes = Arithmetic::in_all(amounts.bytes, items);
+    amounts.total_output_bytes = Arithmetic::in_all(amounts.output_bytes, "outputs");
+    std::uint64_t const both_ways =
+        Arithmetic::times(2, amounts.total_output_bytes, [] { return "the size of all outputs and gradients"; });
+    static_cast<void>(Arithmetic::plus(amounts.total_bytes, both_ways,
+                                       [] { return "the size of all units, outputs and gradients"; }));
 }
 
 template <class Arithmetic>
@@ -126,15 +158,16 @@ void write_bytes(step_samples const& samples, std::span<phase const> phases, ste
         in_phase(phases, encoders, [&] {
             write_text_bytes<Arithmetic>(result.phases.back(), first, last, result);
             if (last == samples.size()) {
-                add_up_bytes<Arithmetic>(result.phases.back());
+                add_up_bytes<Arithmetic>(result.phases.back(), "texts");
             }
         });
         for (std::size_t encoder = 0; encoder < encoders; ++encoder) {
             auto& amounts = result.phases[encoder];
             in_phase(phases, encoder, [&] {
-                write_unit_bytes<Arithmetic>(samples.inputs[encoder], phases[encoder], first, last, amounts, result);
+                write_unit_bytes<Arithmetic>(samples.inputs[encoder], phases[encoder], encoder, first, last, amounts,
+                                             result);
                 if (last == samples.size()) {
-                    add_up_bytes<Arithmetic>(amounts);
+                    add_up_bytes<Arithmetic>(amounts, "units");
                 }
             });
         }
