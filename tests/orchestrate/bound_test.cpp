@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <evenkeel/cost/attention.hpp>
@@ -38,6 +40,24 @@ TEST(bound_of, is_the_load_that_a_node_cannot_keep_at_the_bytes_that_it_costs) {
     EXPECT_LE(least.between_nodes, step.traffic.between_nodes);
     EXPECT_GE(least.between_nodes, 20u * 10);
     EXPECT_EQ(least.busiest_node, least.between_nodes);
+}
+
+TEST(bound_of, names_itself_where_it_refuses_what_orchestrate_would) {
+    step_samples samples{.counts = {1}, .text = {5}};
+    std::vector<phase> phases{{.name = "llm", .group = flat_group({1}), .bytes_in = 2}};
+    auto const cluster = uniform_topology({1}, {1});
+    auto const step = orchestrate(samples, phases, cluster);
+    auto const bound = [&] { (void)bound_of(samples, phases, cluster, step); };
+    samples.text[0] = std::uint64_t{1} << 63U;
+    EXPECT_THAT(bound, testing::ThrowsMessage<std::overflow_error>(
+                           "bound_of: phases[0] (llm): samples.text[0] * bytes_in, 9223372036854775808 * 2, exceeds 64 "
+                           "bits"));
+    phases[0].pad_to = 0;
+    EXPECT_THAT(bound, testing::ThrowsMessage<std::invalid_argument>(
+                           "bound_of: phases[0] (llm): pad_to = 0, expected at least 1"));
+    phases.clear();
+    EXPECT_THAT(
+        bound, testing::ThrowsMessage<std::invalid_argument>("bound_of: phases.size() = 0, expected at least the LLM"));
 }
 
 TEST(bound_of, is_nothing_where_everything_can_stay) {

@@ -7,15 +7,17 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
-#include <evenkeel/core/checked.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/orchestrate/detail/amounts.hpp>
 #include <evenkeel/orchestrate/detail/arguments.hpp>
+#include <evenkeel/orchestrate/detail/in_phase.hpp>
 #include <evenkeel/orchestrate/detail/node_imports.hpp>
 #include <evenkeel/orchestrate/detail/node_prices.hpp>
+#include <evenkeel/orchestrate/detail/overflow.hpp>
 #include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
@@ -60,12 +62,16 @@ namespace detail {
 ///
 /// @param samples, phases, topology  As for `orchestrate`,
 /// @param step                       which has made this of them.
+/// @throws std::invalid_argument, std::overflow_error  as `orchestrate`.
 /// @complexity O(samples + units) for each of a hundred or so prices that are tried
 [[nodiscard]] inline step_bound bound_of(step_samples const& samples, std::span<phase const> phases,
                                          topology const& topology, planned_step const& step) {
     micro_batch_count const micro_batches{step.llm().plan.micro_batches};
-    detail::require_step(samples, phases, topology, {.micro_batches = micro_batches});
-    auto const amounts = detail::amounts_of(samples, phases);
+    detail::step_amounts amounts;
+    detail::on_behalf_of("bound_of", [&] {
+        detail::require_step(samples, phases, topology, {.micro_batches = micro_batches});
+        detail::write_amounts(samples, phases, amounts);
+    });
     detail::step_problem const problem{
         .samples = samples, .phases = phases, .cluster = topology, .amounts = amounts, .home = step.home};
     std::size_t const nodes = topology.nodes();
@@ -112,7 +118,9 @@ namespace detail {
                 surplus[number] = loads[at] - std::min(loads[at], rooms[at]);
             }
             std::uint64_t const least = prices(drawn[node], surplus);
-            result.between_nodes = checked_add(result.between_nodes, least, "bound_of: the bytes of a step");
+            result.between_nodes = detail::sum_or_throw("bound_of", result.between_nodes, least, [&] {
+                return "what leaves nodes up to " + std::to_string(node) + " of micro-batch " + std::to_string(slot);
+            });
             of_node[node] += least;
         }
         imports.add(drawn, loads, rooms, of_node);

@@ -18,6 +18,25 @@ namespace evenkeel::detail {
     return phases[number].name.empty() ? name : name.append(" (").append(phases[number].name).append(")");
 }
 
+/// Does a piece of work of `orchestrate`, and lets its errors begin otherwise.
+///
+/// @param name  Makes the new beginning, only where it is needed.
+template <class Work, class Name>
+void renaming(Work& work, Name const& name) {
+    auto const renamed = [&](std::string_view message) {
+        constexpr std::string_view caller = "orchestrate: ";
+        message.remove_prefix(message.starts_with(caller) ? caller.size() : 0);
+        return name().append(": ").append(message);
+    };
+    try {
+        work();
+    } catch (std::invalid_argument const& error) {
+        throw std::invalid_argument{renamed(error.what())};
+    } catch (std::overflow_error const& error) {
+        throw std::overflow_error{renamed(error.what())};
+    }
+}
+
 /// Does a piece of work of `orchestrate` that belongs to one phase, and lets its errors say which that is, however deep
 /// they come from.
 ///
@@ -33,18 +52,16 @@ namespace evenkeel::detail {
 ///                                                     they are.
 template <class Work>
 void in_phase(std::span<phase const> phases, std::size_t number, Work&& work) {
-    auto const with_phase = [&](std::string_view message) {
-        constexpr std::string_view caller = "orchestrate: ";
-        message.remove_prefix(message.starts_with(caller) ? caller.size() : 0);
-        return std::string{caller}.append(name_in_errors(phases, number)).append(": ").append(message);
-    };
-    try {
-        work();
-    } catch (std::invalid_argument const& error) {
-        throw std::invalid_argument{with_phase(error.what())};
-    } catch (std::overflow_error const& error) {
-        throw std::overflow_error{with_phase(error.what())};
-    }
+    renaming(work, [&] { return "orchestrate: " + name_in_errors(phases, number); });
+}
+
+/// Does a piece of work of `orchestrate` for another function, and lets its errors name that one.
+///
+///     on_behalf_of("bound_of", [&] { require_step(samples, phases, topology, options); });
+///     // "bound_of: phases[1] (llm): pad_to = 0, expected at least 1"
+template <class Work>
+void on_behalf_of(std::string_view function, Work&& work) {
+    renaming(work, [&] { return std::string{function}; });
 }
 
 }  // namespace evenkeel::detail
