@@ -53,6 +53,15 @@ TEST(require_partition, names_the_first_item_that_is_unknown) {
     EXPECT_THAT(moving(test::plan_of({{0}}), 0), refuses("plan.items[0] = 0, expected an item below 0"));
 }
 
+TEST(require_partition, calls_the_plan_what_its_caller_calls_it) {
+    auto const given = [](plan const& plan) { return [=] { require_partition("move", plan, 3, "given", "->"); }; };
+    EXPECT_THAT(given(test::plan_of({{0, 3}, {1}})), refuses("given->items[1] = 3, expected an item below 3"));
+    EXPECT_THAT(given(test::plan_of({{0}, {1}})), refuses("given lacks item 2, expected every item once"));
+    EXPECT_THAT(given(test::plan_of({{0}}, 0)), refuses("given->micro_batches = 0, expected at least 1"));
+    EXPECT_THAT(given({.items = {item_id{0}}, .offsets = {0, 2}}),
+                refuses("given->offsets = [0 .. 2], expected offsets from 0 to given->items.size() = 1"));
+}
+
 TEST(require_partition, refuses_a_plan_without_micro_batches) {
     EXPECT_THAT(moving(test::plan_of({{0}}, 0), 1), refuses("plan.micro_batches = 0, expected at least 1"));
 }

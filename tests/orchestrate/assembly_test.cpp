@@ -85,7 +85,21 @@ TEST(assembly_of, refuses_outputs_that_meet_or_end_past_their_sequence) {
     EXPECT_THAT(
         [&] { (void)drawn.assemble(); },
         refuses("orchestrate: phases[1] (audio): samples.inputs[1].starts.size() = 0, expected one for each of 1 "
-                "units"));
+                "units, as samples.inputs[0] has some"));
+}
+
+TEST(assembly_of, takes_an_output_without_tokens_wherever_it_starts_in_its_sequence) {
+    interleaved drawn;
+    drawn.samples.text[0] = 6;
+    drawn.samples.inputs[1] = {.units = units_of(counts{1, 0}), .lengths = {0}, .starts = {4}};
+    auto const mine = drawn.assemble();
+    EXPECT_EQ(mine.outputs, (std::vector<slices>{{{item_id{0}, 2, 4}, {item_id{1}, 12, 3}}, {{item_id{0}, 4, 0}}}));
+    EXPECT_EQ(mine.text, (texts{{item_id{0}, 0, 0, 2}, {item_id{0}, 2, 6, 4}, {item_id{1}, 0, 15, 2}}))
+        << "as if it were not there";
+    drawn.samples.inputs[1].starts[0] = 10;
+    EXPECT_EQ(drawn.assemble().text, mine.text) << "at the end";
+    drawn.samples.inputs[1].starts[0] = 11;
+    EXPECT_THROW((void)drawn.assemble(), std::invalid_argument);
 }
 
 class assembly_law : public testing::TestWithParam<unsigned> {};

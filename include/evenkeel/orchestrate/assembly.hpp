@@ -161,7 +161,8 @@ class sequence_builder {
 ///     mine.text[0].start;         // 64: and the text of its sample behind it
 ///
 /// @param samples, phases  As for `orchestrate`.
-/// @throws std::invalid_argument  names the first output whose start lies in another one or past its sequence.
+/// @throws std::invalid_argument  names the first output whose start lies in another one or past its sequence. One
+///                                without tokens may lie in another: it puts nothing there.
 /// @throws std::overflow_error    if the micro-batch has 2^31 tokens or more.
 /// @complexity O(samples of the step + tokens of the batch)
 [[nodiscard]] inline assembly assembly_of(step_samples const& samples, std::span<phase const> phases,

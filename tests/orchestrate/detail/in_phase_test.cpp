@@ -69,10 +69,13 @@ TEST(in_phase, names_the_phase_of_what_samples_bring_for_an_encoder) {
                     drawn.samples.inputs[1].starts = {0, 3};
                 }),
                 refuses("orchestrate: phases[0] (vision): samples.inputs[0].starts.size() = 0, expected one for each "
-                        "of 4 units"));
+                        "of 4 units, as samples.inputs[1] has some"));
     EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[0].starts = sizes(4); }),
                 refuses("orchestrate: phases[1] (audio): samples.inputs[1].starts.size() = 0, expected one for each "
-                        "of 1 units"));
+                        "of 1 units, as samples.inputs[0] has some"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[0].starts = sizes(3); }),
+                refuses("orchestrate: phases[0] (vision): samples.inputs[0].starts.size() = 3, expected one for each "
+                        "of 4 units"));
 }
 
 TEST(in_phase, names_the_phase_whose_group_or_members_are_refused) {
@@ -99,6 +102,8 @@ TEST(in_phase, names_the_phase_of_a_wrong_number_or_plan) {
                 refuses("orchestrate: phases[2] (llm): pad_to = 0, expected at least 1"));
     EXPECT_THAT(with([](auto& drawn) { drawn.phases[1].tolerance = -1; }),
                 refuses("orchestrate: phases[1] (audio): tolerance = -1, expected at least 0"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.phases[1].method = static_cast<phase_method>(4); }),
+                refuses("orchestrate: phases[1] (audio): method = 4, expected a value of phase_method"));
     EXPECT_THAT(with([](auto& drawn) { drawn.phases[1].method = phase_method::given; }),
                 refuses("orchestrate: phases[1] (audio): given = none, expected a plan with the method `given`, and "
                         "with no other"));
@@ -114,7 +119,9 @@ TEST(in_phase, names_the_phase_of_a_wrong_number_or_plan) {
         });
     };
     EXPECT_THAT(given(test::plan_of({{0, 1, 2}, {2}})),
-                refuses("orchestrate: phases[2] (llm): plan.items[3] = 2, expected every item once, not twice"));
+                refuses("orchestrate: phases[2] (llm): given->items[3] = 2, expected every item once, not twice"));
+    EXPECT_THAT(given(test::plan_of({{0, 1}, {2}})),
+                refuses("orchestrate: phases[2] (llm): given lacks item 3, expected every item once"));
     EXPECT_THAT(given(test::plan_of({{0, 1, 2, 3}})),
                 refuses("orchestrate: phases[2] (llm): given->ranks() = 1, expected the 2 ranks of the group"));
     EXPECT_THAT(given(test::plan_of({{0}, {1}, {2}, {3}}, 2)),

@@ -52,14 +52,16 @@ inline void require_size(std::string_view argument, std::size_t found, std::size
 
 /// Refuses what samples bring for an encoder if it is not theirs.
 ///
-/// @param starts  Whether it has to say where outputs start.
-inline void require_inputs(step_samples const& samples, std::size_t encoder, bool starts) {
+/// @param with_starts  The first encoder that says where outputs start, as then all have to; none: past the last.
+inline void require_inputs(step_samples const& samples, std::size_t encoder, std::size_t with_starts) {
     auto const name = [&](std::string_view part) { return numbered_name{"samples.inputs", encoder, part}; };
     auto const& inputs = samples.inputs[encoder];
     require_units("orchestrate", name(".units"), inputs.units, samples.size());
     require_size(name(".lengths"), inputs.lengths.size(), inputs.units.units(), "units");
-    if (starts) {
-        require_size(name(".starts"), inputs.starts.size(), inputs.units.units(), "units");
+    if (with_starts < samples.inputs.size() && inputs.starts.size() != inputs.units.units()) {
+        std::string const why = ", as " + element("samples.inputs", with_starts) + " has some";
+        require_size(name(".starts"), inputs.starts.size(), inputs.units.units(),
+                     "units" + (inputs.starts.empty() ? why : std::string{}));
     }
 }
 
@@ -84,10 +86,11 @@ inline void require_samples(step_samples const& samples, std::span<phase const> 
     }
     require_size("samples.inputs", samples.inputs.size(), phases.size() - 1, "encoders");
     // Outputs without a start would come first and could lie on others that have one.
-    bool const some_start =
-        std::ranges::any_of(samples.inputs, [](encoder_inputs const& inputs) { return !inputs.starts.empty(); });
+    auto const with_starts = static_cast<std::size_t>(
+        std::ranges::find_if(samples.inputs, [](encoder_inputs const& inputs) { return !inputs.starts.empty(); }) -
+        samples.inputs.begin());
     for (std::size_t encoder = 0; encoder + 1 < phases.size(); ++encoder) {
-        in_phase(phases, encoder, [&] { require_inputs(samples, encoder, some_start); });
+        in_phase(phases, encoder, [&] { require_inputs(samples, encoder, with_starts); });
     }
 }
 
@@ -109,12 +112,15 @@ inline void require_phase(phase const& phase, std::size_t items, world_size worl
     if (!(tolerance_of(phase, micro_batches) >= 0)) {
         throw_invalid("orchestrate", "tolerance", *phase.tolerance, "at least 0");
     }
+    if (phase.method > phase_method::given) {
+        throw_invalid("orchestrate", "method", static_cast<unsigned>(phase.method), "a value of phase_method");
+    }
     if ((phase.method == phase_method::given) != phase.given.has_value()) {
         throw_invalid("orchestrate", "given", phase.given ? "a plan" : "none",
                       "a plan with the method `given`, and with no other");
     }
     if (phase.given) {
-        require_partition("orchestrate", *phase.given, items);
+        require_partition("orchestrate", *phase.given, items, "given", "->");
         if (phase.given->ranks() != phase.group.ranks()) {
             throw_invalid("orchestrate", "given->ranks()", phase.given->ranks().value,
                           "the " + std::to_string(phase.group.ranks().value) + " ranks of the group");
@@ -138,6 +144,9 @@ inline void require_step(step_samples const& samples, std::span<phase const> pha
     }
     if (options.micro_batches.value == 0 || options.micro_batches.value > max_items) {
         throw_invalid("orchestrate", "options.micro_batches", options.micro_batches.value, "at least 1, below 2^32");
+    }
+    if (options.deal > dealing::as_drawn) {
+        throw_invalid("orchestrate", "options.deal", static_cast<unsigned>(options.deal), "a value of dealing");
     }
     require_samples(samples, phases, topology.size().value);
     for (std::size_t number = 0; number < phases.size(); ++number) {
