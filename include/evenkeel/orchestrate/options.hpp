@@ -12,7 +12,8 @@ namespace evenkeel {
 
 /// Which samples share a micro-batch. All are choices of the sample alone, so that none moves a byte.
 enum class dealing : std::uint8_t {
-    best,            ///< `heavy_together` or `even`, whichever lets the largest loads add up to less
+    best,            ///< `heavy_together` or `even`, whichever lets the largest loads add up to less; `as_drawn` where
+                     ///< that lets them add up to no more, and no more has to leave its node
     even,            ///< every phase's load is level over the micro-batches
     heavy_together,  ///< samples heavier than a rank's share all in the first, the rest level
     as_drawn         ///< as each rank drew them: its first samples in the first

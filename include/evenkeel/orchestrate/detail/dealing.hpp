@@ -87,6 +87,41 @@ class sample_dealer {
         return sum;
     }
 
+    /// The bytes of what nodes have of each micro-batch beyond their instances' part of it, which have to leave them.
+    [[nodiscard]] std::uint64_t bytes_to_leave(step_problem const& problem, std::span<micro_batch_id const> slot_of) {
+        std::size_t const phases = problem.phases.size();
+        std::size_t const nodes = problem.cluster.nodes();
+        instances_.assign(nodes * phases, 0);
+        for (std::size_t number = 0; number < phases; ++number) {
+            auto const& group = problem.phases[number].group;
+            for (std::size_t rank = 0; rank < rank_parts_[number]; ++rank) {
+                ++instances_[to_index(problem.cluster.node_of(group.leader(to_id<rank_id>(rank)))) * phases + number];
+            }
+        }
+        loads_.assign(slots_ * phases, 0);
+        of_nodes_.assign(slots_ * nodes * phases, 0);
+        for (std::size_t sample = 0; sample < slot_of.size(); ++sample) {
+            std::size_t const slot = to_index(slot_of[sample]);
+            std::size_t const node = to_index(problem.cluster.node_of(problem.home.places[sample].rank));
+            for (std::size_t number = 0; number < phases; ++number) {
+                loads_[slot * phases + number] += shares_[sample * phases + number];
+                of_nodes_[(slot * nodes + node) * phases + number] += shares_[sample * phases + number];
+            }
+        }
+        std::uint64_t bytes = 0;
+        for (std::size_t at = 0; at < of_nodes_.size(); ++at) {
+            std::size_t const number = at % phases;
+            std::uint64_t const load = loads_[at / (nodes * phases) * phases + number];
+            std::uint64_t const part = load * instances_[at % (nodes * phases)] / rank_parts_[number];
+            auto const& amounts = problem.amounts.phases[number];
+            std::uint64_t const more = part_of(amounts.total_bytes + amounts.total_output_bytes,
+                                               of_nodes_[at] - std::min(of_nodes_[at], part));
+            // Each phase's bytes fit into 64 bits, those of all need not.
+            bytes = more > ~bytes ? ~std::uint64_t{0} : bytes + more;
+        }
+        return bytes;
+    }
+
     /// Levels every phase over the micro-batches, largest share first, where the sum of squares grows least.
     ///
     /// @param together  Whether all heavy samples go to the first micro-batch before.
@@ -118,12 +153,21 @@ class sample_dealer {
         }
     }
 
+    /// Memory for a second dealing.
+    [[nodiscard]] std::vector<micro_batch_id>& other() noexcept { return other_; }
+
   private:
     static constexpr std::uint64_t one = std::uint64_t{1} << 28U;
 
     [[nodiscard]] static std::uint64_t share(std::uint64_t weight, std::uint64_t total) noexcept {
         __extension__ typedef unsigned __int128 wide;
         return total == 0 ? 0 : static_cast<std::uint64_t>(static_cast<wide>(weight) * one / total);
+    }
+
+    /// So much of a total as a share is of one.
+    [[nodiscard]] static std::uint64_t part_of(std::uint64_t total, std::uint64_t share) noexcept {
+        __extension__ typedef unsigned __int128 wide;
+        return static_cast<std::uint64_t>(static_cast<wide>(total) * share / one);
     }
 
     [[nodiscard]] std::uint64_t largest_share(std::uint32_t sample, std::size_t phases) const noexcept {
@@ -178,6 +222,9 @@ class sample_dealer {
     std::vector<std::uint64_t> keys_;      ///< of each sample: its largest share
     std::vector<std::uint64_t> loads_;     ///< of each micro-batch and phase
     std::vector<std::uint64_t> most_;
+    std::vector<std::uint64_t> instances_;  ///< of each node and phase
+    std::vector<std::uint64_t> of_nodes_;   ///< loads of each micro-batch, node and phase
+    std::vector<micro_batch_id> other_;
 };
 
 }  // namespace evenkeel::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,6 +42,25 @@ struct step_slots {
     return result;
 }
 
+/// Heavy samples together or level, whichever has the lower bounds; as drawn where that is no worse in any respect, as
+/// of ranks that all have the same.
+///
+/// @param slot_of  Heavy samples together; then the best.
+inline void deal_best(step_problem const& problem, sample_dealer& dealer, std::vector<micro_batch_id>& slot_of) {
+    std::uint64_t const together = dealer.sum_of_bounds(problem, slot_of);
+    dealer.deal(problem, false, slot_of);
+    std::uint64_t const level = dealer.sum_of_bounds(problem, slot_of);
+    if (together < level) {
+        dealer.deal(problem, true, slot_of);
+    }
+    auto& drawn = dealer.other();
+    dealer.as_drawn(problem, drawn);
+    if (dealer.sum_of_bounds(problem, drawn) <= std::min(together, level) &&
+        dealer.bytes_to_leave(problem, drawn) <= dealer.bytes_to_leave(problem, slot_of)) {
+        slot_of.swap(drawn);
+    }
+}
+
 inline void deal_slots(step_problem const& problem, orchestrate_options const& options, sample_dealer& dealer,
                        std::vector<micro_batch_id>& slot_of) {
     if (options.micro_batches.value == 1) {
@@ -62,11 +82,7 @@ inline void deal_slots(step_problem const& problem, orchestrate_options const& o
     }
     dealer.deal(problem, options.deal != dealing::even, slot_of);
     if (options.deal == dealing::best) {
-        std::uint64_t const together = dealer.sum_of_bounds(problem, slot_of);
-        dealer.deal(problem, false, slot_of);
-        if (together < dealer.sum_of_bounds(problem, slot_of)) {
-            dealer.deal(problem, true, slot_of);
-        }
+        deal_best(problem, dealer, slot_of);
     }
 }
 
