@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +14,29 @@
 #include <evenkeel/solve/lower_bound.hpp>
 
 namespace evenkeel::detail {
+
+inline constexpr std::size_t many_per_rank = 1024;
+
+/// The same as `heavy_ones_are_few` for each k + 1 from `parts` to before twice as many.
+///
+/// @param heavy  What of `items` items weighs more than the bound in 2 * parts - 1.
+[[nodiscard]] inline bool one_by_one(std::span<std::uint64_t const> heavy, std::uint64_t bound, std::size_t ranks,
+                                     std::size_t items, std::size_t parts) noexcept {
+    std::array<std::uint32_t, many_per_rank> counts;  // of those that weigh more than the bound in so many parts first
+    std::fill_n(counts.begin(), parts, 0U);
+    for (auto const weight : heavy) {
+        std::uint64_t const of_part = bound / weight + 1;
+        ++counts[of_part - std::min<std::uint64_t>(of_part, parts)];
+    }
+    std::size_t heavier = 0;
+    for (std::size_t each = parts; each < 2 * parts && (each - 1) * ranks < items; ++each) {
+        heavier += counts[each - parts];
+        if (heavier > (each - 1) * (ranks - 1)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /// Whether so few items are heavy that no k + 1 of the k * ranks + 1 heaviest, which share a rank, weigh more than
 /// `bound`: that needs so many items of more than a (k + 1)-th of it.
@@ -37,12 +61,8 @@ namespace evenkeel::detail {
             count += weight > least ? 1U : 0U;
         }
         heavy = std::span{spare}.first(count);
-        for (std::size_t each = parts; each < 2 * parts && count > (parts - 1) * (ranks - 1); ++each) {
-            auto const heavier =
-                std::ranges::count_if(heavy, [&](std::uint64_t weight) { return weight > bound / each; });
-            if (static_cast<std::size_t>(heavier) > (each - 1) * (ranks - 1)) {
-                return false;
-            }
+        if (count > (parts - 1) * (ranks - 1) && !one_by_one(heavy, bound, ranks, weights.size(), parts)) {
+            return false;
         }
     }
     return true;
@@ -58,7 +78,6 @@ namespace evenkeel::detail {
     if (items.is_falling()) {
         return lower_bound(items.sorted, ranks);
     }
-    constexpr std::size_t many_per_rank = 1024;
     std::uint64_t const total = items.sorted.total;
     std::uint64_t const bound = std::max(total / ranks + (total % ranks != 0 ? 1 : 0), items.heaviest());
     if (items.size() / ranks < many_per_rank && heavy_ones_are_few(items.weights(), bound, ranks, spare.weights)) {
