@@ -66,5 +66,32 @@ TEST(phase_planner, moves_whole_samples_rather_than_units_that_leave_their_outpu
     EXPECT_LE(step.traffic.raw[0].between_nodes, 22u);
 }
 
+/// What the busiest of ranks that share samples out from scratch has.
+std::uint64_t busiest_from_scratch(std::vector<std::uint64_t> const& lengths, std::size_t ranks, phase_method method,
+                                   double tolerance) {
+    counts drawn(ranks);
+    drawn.back() = lengths.size();
+    std::vector<phase> const phases{
+        {.name = "llm", .group = flat_group({ranks}), .bytes_in = 8, .method = method, .tolerance = tolerance}};
+    return orchestrate({.counts = drawn, .text = lengths, .inputs = {}}, phases, uniform_topology({ranks}, {1}))
+        .llm()
+        .quality.front()
+        .max_load;
+}
+
+TEST(phase_planner, is_not_led_astray_from_scratch_by_a_tolerance) {
+    std::vector<std::uint64_t> const lengths{139, 274, 1,   12,  555,  3,   501, 4,    1214, 988, 823,
+                                             129, 933, 927, 758, 5,    6,   816, 7,    916,  408, 862,
+                                             5,   521, 744, 192, 1286, 130, 604, 1129, 344,  68,  1};
+    EXPECT_EQ(busiest_from_scratch(lengths, 7, phase_method::scratch, 1e-3), 2187u) << "the mean, rounded up";
+}
+
+TEST(phase_planner, is_not_led_astray_from_scratch_by_effort) {
+    std::vector<std::uint64_t> const lengths{256, 64,  89,  90,  192, 283, 217, 128, 217, 257, 256, 64,  192,
+                                             217, 283, 64,  153, 153, 286, 64,  153, 192, 256, 128, 217, 192,
+                                             89,  89,  256, 67,  128, 89,  217, 192, 128, 192, 281, 217, 256};
+    EXPECT_EQ(busiest_from_scratch(lengths, 3, phase_method::relabel, 0), 2288u) << "with less effort it is that";
+}
+
 }  // namespace
 }  // namespace evenkeel::detail::phase_planner_test

@@ -71,9 +71,20 @@ class phase_planner {
         return buffers.result;
     }
 
+    /// A search with more effort, or with a tolerance, takes other turns than a plain one, and now and then ends higher.
+    /// Where it does not reach its goal, the plain one is made as well.
+    balanced const& balance_to_goal(phase_task const& task, phase const& phase, rank_count ranks, double tolerance) {
+        auto const& even = balance_anew(task, phase, ranks, tolerance);
+        if (phase.cost.pads() || even.quality.max_load <= goal_of(even.quality.lower_bound, tolerance)) {
+            return even;
+        }
+        auto const& plain = balance(plain_balancing_, task.weights, ranks, linear_cost{});
+        return plain.quality.max_load < even.quality.max_load ? plain : even;
+    }
+
     void from_scratch(phase_task const& task, phase const& phase, group_view const& view, double tolerance,
                       phase_answer& answer) {
-        auto const& even = balance_anew(task, phase, {view.ranks()}, tolerance);
+        auto const& even = balance_to_goal(task, phase, {view.ranks()}, tolerance);
         answer.quality = even.quality;
         if (phase.method == phase_method::scratch) {
             write_ranks(even.plan, answer.rank_of);
@@ -225,6 +236,7 @@ class phase_planner {
     std::vector<std::uint32_t> home_nodes_;
     whole_samples whole_samples_;
     workspace balancing_;
+    workspace plain_balancing_;
     relabel_workspace relabelling_;
     std::vector<std::uint64_t> kept_bytes_;
     padded_rebalance_workspace padding_;
