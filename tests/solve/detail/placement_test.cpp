@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,36 @@ TEST(placement, fills_thousands_of_lists_as_it_does_a_few) {
         EXPECT_EQ(loads.load(0), 7u);
         EXPECT_EQ(loads.load(1), 14u);
         EXPECT_EQ(loads.load(2), 1u);
+    }
+}
+
+TEST(placement, removes_several_items_at_once_as_it_does_one_after_the_other) {
+    struct leaving {
+        std::uint32_t item;
+        std::uint64_t weight;
+    };
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        test::seeded random{seed};
+        std::vector<std::uint64_t> weights(random.between(1, 60));
+        std::ranges::generate(weights, [&] { return random.between(1, 9); });
+        std::ranges::sort(weights, std::greater{});
+        std::vector<std::uint32_t> const rank_of(weights.size(), 1);
+        placement together;
+        placement alone;
+        together.reset(weights, rank_of, 2);
+        alone.reset(weights, rank_of, 2);
+        std::vector<leaving> gone;
+        std::uint64_t const share = random.between(1, 4);
+        for (std::uint32_t item = 0; item < weights.size(); ++item) {
+            if (random.up_to(3) < share || (gone.empty() && item + 1 == weights.size())) {
+                gone.push_back({item, weights[item]});
+                alone.remove(1, alone.position_of(1, item, weights[item]));
+            }
+        }
+        together.remove(1, std::span<leaving const>{gone});
+        EXPECT_THAT(together.items(1), testing::ElementsAreArray(alone.items(1))) << seed;
+        EXPECT_THAT(together.weights(1), testing::ElementsAreArray(alone.weights(1))) << seed;
+        EXPECT_EQ(together.load(1), alone.load(1)) << seed;
     }
 }
 

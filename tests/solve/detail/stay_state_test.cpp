@@ -54,14 +54,19 @@ struct drawn_items {
     std::vector<std::uint32_t> homes_;
 };
 
+void send(stay_state& state, std::uint32_t item, std::uint64_t weight, std::uint32_t from, std::uint32_t to) {
+    state.promise(weight, to);
+    state.send(from, std::vector<parcel>{{item, weight, to}});
+}
+
 TEST(stay_state, lists_what_is_sent_to_a_node_once_it_is_unpacked) {
     drawn_items drawn{2, {9, 5, 3, 1, 8, 4, 4, 2}};
     auto& state = drawn.state;
-    state.send(2, 3, 0, 1, 2);
-    state.send(0, 9, 0, 1, 3);
+    send(state, 2, 3, 0, 1);
+    send(state, 0, 9, 0, 1);
     EXPECT_EQ(state.nodes().load(0), 6u);
     EXPECT_EQ(state.nodes().load(1), 30u) << "loads are known at once";
-    EXPECT_EQ(state.rank_load(2), 15u);
+    EXPECT_EQ(state.rank_load(3), 18u) << "the lighter rank there";
     EXPECT_EQ(state.cost_between_nodes(), 12u);
     EXPECT_THAT(state.nodes().items(0), ElementsAre(1, 3));
 
@@ -70,7 +75,7 @@ TEST(stay_state, lists_what_is_sent_to_a_node_once_it_is_unpacked) {
     EXPECT_THAT(state.nodes().weights(1), ElementsAre(9, 8, 4, 4, 3, 2));
 
     // One that is on its way moves on.
-    state.send(3, 1, 0, 1, 2);
+    send(state, 3, 1, 0, 1);
     state.move(3, 1, 0, 0);
     EXPECT_THAT(state.nodes().items(0), ElementsAre(1, 3));
     EXPECT_THAT(state.nodes().items(1), ElementsAre(0, 4, 5, 6, 2, 7));
@@ -79,12 +84,31 @@ TEST(stay_state, lists_what_is_sent_to_a_node_once_it_is_unpacked) {
 
 TEST(stay_state, forgets_what_was_on_its_way_when_everything_goes_home) {
     drawn_items drawn{2, {9, 5, 3, 1, 8, 4, 4, 2}};
-    drawn.state.send(2, 3, 0, 1, 2);
+    send(drawn.state, 2, 3, 0, 1);
     drawn.state.go_home(drawn.items, drawn.ranks);
     drawn.state.unpack_all();
     EXPECT_THAT(drawn.state.nodes().items(0), ElementsAre(0, 1, 2, 3));
     EXPECT_THAT(drawn.state.nodes().items(1), ElementsAre(4, 5, 6, 7));
     EXPECT_EQ(drawn.state.cost_between_nodes(), 0u);
+}
+
+TEST(stay_state, says_that_leaving_a_long_list_takes_more_steps_than_leaving_a_short_one) {
+    auto const steps_of = [](std::size_t items) {
+        drawn_items drawn{2, std::vector<std::uint64_t>(2 * items, 1)};
+        return drawn.state.move(0, 0, 1, 2);
+    };
+    EXPECT_LT(steps_of(10), 100u);
+    EXPECT_GT(steps_of(10'000), 2'000u);
+    // What has been sent there is put into its place first.
+    drawn_items drawn{2, std::vector<std::uint64_t>(2000, 1)};
+    std::vector<parcel> parcels;
+    for (std::uint32_t item = 0; item < 900; ++item) {
+        drawn.state.promise(1, 1);
+        parcels.push_back({item, 1, 1});
+    }
+    drawn.state.send(0, parcels);
+    EXPECT_GT(drawn.state.unpack(1), 1900u);
+    EXPECT_EQ(drawn.state.unpack(1), 0u);
 }
 
 class stay_state_law : public testing::TestWithParam<std::uint64_t> {};
@@ -101,14 +125,14 @@ TEST_P(stay_state_law, sending_ends_where_moving_does) {
     drawn_items moved{nodes, weights};
     for (int turn = 0; turn < 300; ++turn) {
         auto const item = static_cast<std::uint32_t>(random.up_to(weights.size() - 1));
-        auto const to = static_cast<std::uint32_t>(random.up_to(2 * nodes - 1));
+        auto const to = static_cast<std::uint32_t>(random.up_to(nodes - 1));
         std::uint32_t const from = moved.state.node_of_rank(moved.state.rank_of(item));
-        if (from == to / 2 || moved.items.weight(item) == 0) {
+        if (from == to || moved.items.weight(item) == 0) {
             continue;
         }
-        moved.state.move(item, from, to / 2, to);
+        moved.state.move(item, from, to, moved.state.rank_in(item, to));
         sent.state.unpack(from);
-        sent.state.send(item, weights[item], from, to / 2, to);
+        send(sent.state, item, weights[item], from, to);
     }
     sent.state.unpack_all();
     for (std::size_t node = 0; node < nodes; ++node) {

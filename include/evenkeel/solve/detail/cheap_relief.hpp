@@ -205,7 +205,7 @@ class cheap_relief {
             if (state_->node_of_rank(from) == state_->node_of_rank(to)) {
                 state_->seat(item, to);
             } else {
-                state_->move(item, state_->node_of_rank(from), state_->node_of_rank(to), to);
+                steps_->spend(state_->move(item, state_->node_of_rank(from), state_->node_of_rank(to), to));
             }
         }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,7 +34,8 @@ class homing {
         for (std::size_t sweep = 0; sweep < most_sweeps && improved && !steps.exhausted(); ++sweep) {
             improved = false;
             collect(sweep == 0);
-            steps.spend(state.items().size() / 4);
+            std::size_t const away = away_.size();
+            steps.spend(state.items().size() / 4 + away * static_cast<std::size_t>(std::bit_width(away)));
             for (auto const item : away_) {
                 improved = bring_home(item, steps) || improved;
                 if (steps.exhausted()) {
@@ -100,9 +102,10 @@ class homing {
         if (!is_away(item) || state_->ranks().size(home) == 0) {
             return false;
         }
+        steps.spend(state_->ranks().size(home));
         for (auto const rank : state_->ranks()[home]) {
             if (room(rank) >= items.weight(item)) {
-                state_->move(item, node_of(item), home, rank);
+                steps.spend(state_->move(item, node_of(item), home, rank));
                 return true;
             }
         }
@@ -113,8 +116,8 @@ class homing {
         std::uint32_t const away = node_of(item);
         std::uint32_t const rank = state_->rank_of(item);
         std::uint32_t const other_rank = state_->rank_of(*other);
-        state_->move(item, away, home, other_rank);
-        state_->move(*other, home, away, rank);
+        steps.spend(state_->move(item, away, home, other_rank));
+        steps.spend(state_->move(*other, home, away, rank));
         exchanged_.push_back(*other);
         return true;
     }

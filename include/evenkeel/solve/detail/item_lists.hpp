@@ -81,12 +81,12 @@ class item_lists {
         lists_[number].capacity = capacity;
     }
 
-    /// Where in a list an item stands, or would stand.
-    [[nodiscard]] std::size_t position_of(std::size_t number, std::uint32_t item, std::uint64_t weight) const noexcept {
+    /// Where in a list an item stands, or would stand, from some position on.
+    [[nodiscard]] std::size_t position_of(std::size_t number, std::uint32_t item, std::uint64_t weight,
+                                          std::size_t position = 0) const noexcept {
         auto const* const weights = weights_.data() + lists_[number].begin;
         auto const* const items = items_.data() + lists_[number].begin;
-        std::size_t position = 0;
-        for (std::size_t left = lists_[number].size; left > 0;) {
+        for (std::size_t left = lists_[number].size - position; left > 0;) {
             std::size_t const half = left / 2;
             std::size_t const middle = position + half;
             bool const later = precedes(weights[middle], items[middle], weight, item);
@@ -94,6 +94,32 @@ class item_lists {
             left = later ? left - half - 1 : half;
         }
         return position;
+    }
+
+    /// Removes several items, at least one, in the order of the list: in one pass over what follows them.
+    template <class Leaving>
+    void remove(std::size_t number, std::span<Leaving const> leaving) noexcept {
+        auto& own = lists_[number];
+        auto* const weights = weights_.data() + own.begin;
+        auto* const items = items_.data() + own.begin;
+        std::size_t to = 0;
+        std::size_t from = 0;
+        auto const close_up = [&](std::size_t end) {
+            std::move(weights + from, weights + end, weights + to);
+            std::move(items + from, items + end, items + to);
+            to += end - from;
+        };
+        for (auto const& one : leaving) {
+            std::size_t const position = position_of(number, one.item, one.weight, from);
+            if (from > 0) {
+                close_up(position);
+            } else {
+                to = position;
+            }
+            from = position + 1;
+        }
+        close_up(own.size);
+        own.size = to;
     }
 
     /// Puts an item in order among the first `size` of a list, which move back as far as they come after it.

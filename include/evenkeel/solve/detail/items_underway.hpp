@@ -10,6 +10,13 @@
 
 namespace evenkeel::detail {
 
+/// An item that goes to a node.
+struct parcel {
+    std::uint32_t item;
+    std::uint64_t weight;
+    std::uint32_t to;
+};
+
 /// Items that have been sent to nodes and are to be put into the lists there later, all of a node's together.
 class items_underway {
   public:

@@ -14,6 +14,7 @@
 #include <evenkeel/solve/detail/export_item.hpp>
 #include <evenkeel/solve/detail/export_order.hpp>
 #include <evenkeel/solve/detail/node_market.hpp>
+#include <evenkeel/solve/detail/shipment.hpp>
 #include <evenkeel/solve/detail/stay_state.hpp>
 #include <evenkeel/solve/detail/step_budget.hpp>
 
@@ -30,7 +31,7 @@ class node_level {
         order_.reserve(items);
         lighter_.reserve(items);
         choice_.reserve(items);
-        parcels_.reserve(items);
+        shipment_.reserve(items);
         market_.reserve(items, nodes);
         caps_.reserve(nodes);
         over_.reserve(nodes);
@@ -66,16 +67,10 @@ class node_level {
   private:
     static constexpr std::uint64_t any_cost = std::numeric_limits<std::uint64_t>::max();
 
-    struct parcel {
-        std::uint32_t item;
-        std::uint64_t weight;
-        std::uint32_t rank;  ///< where it was
-        std::uint32_t to;
-    };
-
     [[nodiscard]] std::uint64_t load(std::uint32_t node) const noexcept { return state_->nodes().load(node); }
 
     bool relieve(std::uint32_t node, step_budget& steps) {
+        pours_ = false;
         while (load(node) > caps_[node]) {
             if (steps.exhausted() || !lower_once(node, load(node) - caps_[node], steps)) {
                 return false;
@@ -103,35 +98,40 @@ class node_level {
         std::uint64_t const dear = least + std::max(least / 4, items.proportional ? target_ / 50 : 0);
         bool const light = choose_light(leaving, excess, market_.most_room(), steps);
         std::uint64_t const cost = light ? choice_.cost() : any_cost;
+        bool const may_ship = light && light_.size() != refused_;
+        if (!may_ship && pour(node, excess, light, steps)) {
+            return true;
+        }
         // An exchange moves the excess, and what comes back twice.
         bool const dense = items.proportional && list_.size() > 16 * state_->ranks().size(node);
         std::uint64_t const of_swap = dense ? excess + 2 * items.lightest() : 0;
-        if (light && cost <= std::min(of_swap, dear) && ship(node)) {
+        if (may_ship && cost <= std::min(of_swap, dear) && ship(node, steps)) {
             return true;
         }
         auto const swap = market_.find_swap(list_, excess, excess, steps);
         if (swap && swap->swap.cost() <= std::min(dear, cost)) {
-            market_.carry_out(node, *swap);
+            market_.carry_out(node, *swap, steps);
             return true;
         }
-        if ((cost <= dear && ship(node)) || market_.send_one(node, list_, excess, excess / 4)) {
+        if ((may_ship && cost <= dear && ship(node, steps)) ||
+            market_.send_one(node, list_, excess, excess / 4, steps)) {
             return true;
         }
         if (swap) {
-            market_.carry_out(node, *swap);
+            market_.carry_out(node, *swap, steps);
             return true;
         }
-        if (light && ship(node)) {
+        if (may_ship && ship(node, steps)) {
             return true;
         }
         // Where rooms are small, it takes several exchanges.
         for (std::uint64_t const share : {8U, 64U}) {
             if (auto const part = market_.find_swap(list_, excess / share + 1, excess, steps)) {
-                market_.carry_out(node, *part);
+                market_.carry_out(node, *part, steps);
                 return true;
             }
         }
-        return market_.send_one(node, list_, excess, 1);
+        return market_.send_one(node, list_, excess, 1, steps);
     }
 
     /// The same with what is of class 0, if that is enough.
@@ -148,10 +148,15 @@ class node_level {
     /// finds room.
     bool ship_light(std::uint32_t node, std::span<export_item const> leaving, std::uint64_t excess,
                     std::uint64_t most_cost, step_budget& steps) {
+        refused_ = 0;
         std::uint64_t most = market_.most_room();
         for (std::size_t turn = 0; turn < 4 && choose_light(leaving, excess, most, steps); ++turn, most /= 2) {
-            if (choice_.cost() <= most_cost && ship(node)) {
-                return true;
+            // Of the same items the same are chosen, and they find no more room.
+            if (choice_.cost() <= most_cost && light_.size() != refused_) {
+                if (ship(node, steps)) {
+                    return true;
+                }
+                refused_ = light_.size();
             }
         }
         return false;
@@ -197,41 +202,30 @@ class node_level {
         return cost;
     }
 
-    /// Gives away what was chosen, each item to the node with most room, the heaviest first; all or nothing.
-    bool ship(std::uint32_t node) {
-        parcels_.clear();
-        for (auto const position : choice_.positions()) {
-            auto const& [weight, cost, item] = light_[position];
-            state_->fetch_ahead(item);
-            parcels_.push_back({item, weight, no_rank, 0});
-        }
-        std::ranges::sort(parcels_, [](parcel const& a, parcel const& b) {
-            return a.weight > b.weight || (a.weight == b.weight && a.item < b.item);
-        });
-        for (std::size_t number = 0; number < parcels_.size(); ++number) {
-            auto& [item, weight, rank, to] = parcels_[number];
-            auto const receiver = market_.rooms().pop();
-            if (!receiver || market_.rooms().room(*receiver) < weight) {
-                if (receiver) {
-                    market_.rooms().push(*receiver);
-                }
-                take_back(node, number);
-                return false;
-            }
-            to = *receiver;
-            rank = state_->rank_of(item);
-            state_->send(item, weight, node, to, state_->rank_in(item, to));
-            market_.rooms().push(to);
-        }
-        return true;
+    /// Gives away what was chosen; all or nothing.
+    bool ship(std::uint32_t node, step_budget& steps) {
+        shipment_.pack(*state_, light_, choice_.positions());
+        return shipment_.send_all(*state_, node, market_.rooms(), steps);
     }
 
-    /// The first so many parcels.
-    void take_back(std::uint32_t node, std::size_t count) {
-        for (auto const& [item, weight, rank, from] : std::span{parcels_}.first(count)) {
-            state_->move(item, from, node, rank);
-            market_.rooms().push(from);
+    /// Of a surplus that is a good part of all that the node has, and no other node has room for, gives away what there
+    /// is room for: piece by piece, it would be the whole list anew for each. What is left then goes the same way.
+    ///
+    /// @param chosen  Whether something is chosen that would be enough.
+    bool pour(std::uint32_t node, std::uint64_t excess, bool chosen, step_budget& steps) {
+        std::uint64_t const room = market_.most_room();
+        std::size_t const number = choice_.positions().size();
+        bool const is_large = chosen && excess > load(node) / 4 && number >= list_.size() / 8;
+        if (excess <= room || (!pours_ && !(is_large && choice_.weight() / number <= room / 2))) {
+            return false;
         }
+        if (chosen) {
+            shipment_.pack(*state_, light_, choice_.positions());
+        } else {
+            shipment_.pack(light_);
+        }
+        pours_ = shipment_.send_some(*state_, node, market_.rooms(), steps);
+        return pours_;
     }
 
     stay_state* state_ = nullptr;
@@ -244,7 +238,9 @@ class node_level {
     std::vector<export_item> lighter_;
     std::span<export_item const> light_;  ///< those of them that are not too heavy
     export_choice choice_;
-    std::vector<parcel> parcels_;
+    std::size_t refused_ = 0;  ///< how many there were to choose from when what was chosen last found no room
+    shipment shipment_;
+    bool pours_ = false;  ///< whether the surplus of the node at hand is given away part by part
 };
 
 }  // namespace evenkeel::detail

@@ -128,7 +128,7 @@ class node_market {
     }
     [[nodiscard]] std::span<partner_swap const> swaps() const noexcept { return swaps_; }
 
-    void carry_out(std::uint32_t node, partner_swap const& swap) {
+    void carry_out(std::uint32_t node, partner_swap const& swap, step_budget& steps) {
         for (std::size_t index = 0; index < 4; ++index) {
             std::uint32_t const item = swap.items[index];
             if (item == node_offer::none) {
@@ -136,7 +136,7 @@ class node_market {
             }
             std::uint32_t const from = index < 2 ? node : swap.partner;
             std::uint32_t const to = index < 2 ? swap.partner : node;
-            state_->move(item, from, to, state_->rank_in(item, to));
+            steps.spend(state_->move(item, from, to, state_->rank_in(item, to)));
         }
         rooms_.push(swap.partner);
         rooms_.push(node);
@@ -144,7 +144,7 @@ class node_market {
 
     /// Gives the node with most room the heaviest item of at most `at_most`, unless that is lighter than `at_least`.
     bool send_one(std::uint32_t node, std::span<export_item const> list_of_node, std::uint64_t at_most,
-                  std::uint64_t at_least) {
+                  std::uint64_t at_least, step_budget& steps) {
         auto const receiver = rooms_.pop();
         if (!receiver) {
             return false;
@@ -154,7 +154,7 @@ class node_market {
                                         [&](export_item const& item) { return item.weight <= most; });
         bool const sends = found != list_of_node.end() && found->weight >= at_least;
         if (sends) {
-            state_->move(found->item, node, *receiver, state_->rank_in(found->item, *receiver));
+            steps.spend(state_->move(found->item, node, *receiver, state_->rank_in(found->item, *receiver)));
         }
         rooms_.push(*receiver);
         return sends;

@@ -140,7 +140,7 @@ class node_packing {
             if (from == to) {
                 state.seat(both_[position], rank);
             } else {
-                state.move(both_[position], from, to, rank);
+                steps.spend(state.move(both_[position], from, to, rank));
             }
         }
         return true;
@@ -194,6 +194,7 @@ class node_packing {
         for (std::size_t start = 0; start < starts && (start == 0 || sparse) && !steps.exhausted(); ++start) {
             if (start == 0) {
                 place_longest_first(state, node);
+                steps.spend(weights.size() * ranks.size());
             } else {
                 fill_(weights, load, ranks.size(), target, start - 1, local_, steps);
             }

@@ -84,12 +84,12 @@ class node_rescue {
              ++number) {
             std::uint32_t const partner = market_->swaps()[number].partner;
             save(node, partner);
-            market_->carry_out(node, market_->swaps()[number]);
+            market_->carry_out(node, market_->swaps()[number], steps);
             if ((*packing_)(*state_, node, target_, starts, steps) &&
                 (*packing_)(*state_, partner, target_, starts, steps)) {
                 return true;
             }
-            restore();
+            restore(steps);
             market_->changed(node, partner);
         }
         return false;
@@ -118,7 +118,7 @@ class node_rescue {
                     fewest = cost;
                     best = partner;
                 }
-                restore();
+                restore(steps);
             }
         }
         return false;
@@ -134,10 +134,11 @@ class node_rescue {
         }
     }
 
-    void restore() {
+    void restore(step_budget& steps) {
+        steps.spend(2 * saved_.size());
         for (auto const& [item, node, rank] : saved_) {
             if (std::uint32_t const now = state_->node_of_rank(state_->rank_of(item)); now != node) {
-                state_->move(item, now, node, rank);
+                steps.spend(state_->move(item, now, node, rank));
             } else {
                 state_->seat(item, rank);
             }
@@ -150,6 +151,7 @@ class node_rescue {
             return false;
         }
         state_->list_ranks(placement_);
+        steps.spend(items.size());
         auto const ballast = std::accumulate(state_->ballast().begin(), state_->ballast().end(), std::uint64_t{0});
         std::size_t const ranks = state_->ranks().ranks.size();
         step_budget part = steps.part(steps.left() / 2);
@@ -160,6 +162,7 @@ class node_rescue {
             exchanged_.assign(state_->ranks_of().begin(), state_->ranks_of().end());
             placement_.store(exchanged_);
             state_->take_up(items, state_->ranks(), exchanged_);
+            steps.spend(2 * items.size());
         }
         return reached;
     }

@@ -85,8 +85,9 @@ class placement {
         finish();
     }
 
-    /// Counts what a rank has besides its items.
+    /// Counts what a rank has besides its items, and no longer.
     void add_load(std::size_t rank, std::uint64_t load) noexcept { lists_[rank].load += load; }
+    void take_load(std::size_t rank, std::uint64_t load) noexcept { lists_[rank].load -= load; }
 
     [[nodiscard]] std::size_t ranks() const noexcept { return lists_.size(); }
     [[nodiscard]] std::uint64_t load(std::size_t rank) const noexcept { return lists_[rank].load; }
@@ -118,6 +119,15 @@ class placement {
         std::move(weights + position + 1, weights + own.size, weights + position);
         std::move(items + position + 1, items + own.size, items + position);
         --own.size;
+    }
+
+    /// Removes several at once, at least one, in the order of the list: in one pass over what follows them.
+    template <class Leaving>
+    void remove(std::size_t rank, std::span<Leaving const> leaving) noexcept {
+        for (auto const& one : leaving) {
+            lists_[rank].load -= one.weight;
+        }
+        lists_.remove(rank, leaving);
     }
 
     void insert(std::size_t rank, std::uint32_t item, std::uint64_t weight) {

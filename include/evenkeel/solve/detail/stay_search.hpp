@@ -169,6 +169,7 @@ class stay_search {
         }
         if (!is_home_) {
             state_.go_home(*items_, *ranks_);
+            steps.spend(items_->size());
         }
         is_home_ = false;
         std::uint64_t const kept = caps_.start(state_, target_, margin, items_->limit_imports);
@@ -185,7 +186,7 @@ class stay_search {
         failed_.clear();
         for (std::uint32_t node = 0; node < ranks_->nodes(); ++node) {
             // Not all at once, or no cache would have the lists when they are needed.
-            state_.unpack(node);
+            part.spend(state_.unpack(node));
             if (!packing_(state_, node, target_, at_any_price ? 2 : node_packing::most_starts, part)) {
                 failed_.push_back(node);
             }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include <evenkeel/solve/detail/departures.hpp>
 #include <evenkeel/solve/detail/items_underway.hpp>
+#include <evenkeel/solve/detail/list_items.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/rank_ballast.hpp>
 #include <evenkeel/solve/detail/short_sorting.hpp>
@@ -58,33 +60,13 @@ class stay_state {
             rank_loads_[rank_of[item]] += items.weight(item);
             cost_ += ranks_->node_of[rank_of[item]] == items.home_node(item) ? 0 : items.cost_of(item);
         }
-        list(nodes_, ranks.nodes(), [&](std::uint32_t item) { return ranks_->node_of[rank_of[item]]; });
-    }
-
-    /// Lists the items of ranks, or of nodes, which are where `list_of(item)` says.
-    template <class ListOf>
-    void list(placement& lists, std::size_t count, ListOf list_of) {
-        auto const order = items_->order();
-        auto const weights = items_->sorted_weights();
-        sums_.assign(count, {});
-        for (std::size_t place = 0; place < order.size(); ++place) {
-            auto& sum = sums_[list_of(order[place])];
-            ++sum.count;
-            sum.load += weights[place];
-        }
-        lists.reset(weights, order, sums_, [&](auto const& put) {
-            for (std::size_t place = 0; place < order.size(); ++place) {
-                put(place, list_of(order[place]));
-            }
-        });
-        if (!items_->is_falling()) {
-            lists.restore_order();
-        }
+        list_items(items, ranks.nodes(), sums_, nodes_,
+                   [&](std::uint32_t item) { return ranks_->node_of[rank_of[item]]; });
     }
 
     /// Lists what each rank has, with what else it carries.
     void list_ranks(placement& lists) {
-        list(lists, ranks_->ranks.size(), [&](std::uint32_t item) { return rank_of_[item]; });
+        list_items(*items_, ranks_->ranks.size(), sums_, lists, [&](std::uint32_t item) { return rank_of_[item]; });
         for (std::size_t rank = 0; rank < ballast().size(); ++rank) {
             lists.add_load(rank, ballast()[rank]);
         }
@@ -143,24 +125,35 @@ class stay_state {
     /// What the items that are away from their nodes cost: their weight if that may stand for bytes, else their bytes.
     [[nodiscard]] std::uint64_t cost_between_nodes() const noexcept { return cost_; }
 
-    /// Moves an item to another node.
-    void move(std::uint32_t item, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
-        unpack(from);
-        unpack(to);
+    /// Moves an item to another node; the steps that takes, of which lists that move up are most where they are long.
+    std::uint64_t move(std::uint32_t item, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
+        std::uint64_t const unpacking = unpack(from) + unpack(to);
         std::uint64_t const weight = items_->weight(item);
-        leave(item, weight, from, to, rank);
+        count_leaving(item, weight, from, to);
+        nodes_.remove(from, nodes_.position_of(from, item, weight));
+        seat(item, weight, rank);
         nodes_.insert(to, item, weight);
+        return unpacking + 16 + (nodes_.items(from).size() + nodes_.items(to).size()) / 8;
     }
 
-    /// The same, but the lists of the other node do not have the item before that is unpacked; loads do at once. Many
-    /// items that come from everywhere are then put in their places together.
-    void send(std::uint32_t item, std::uint64_t weight, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
-        if (underway_.is_full()) {
-            unpack_all();
+    /// Counts what is going to be sent to a node as part of its load, and no longer.
+    void promise(std::uint64_t weight, std::uint32_t to) noexcept { nodes_.add_load(to, weight); }
+    void withdraw(std::uint64_t weight, std::uint32_t to) noexcept { nodes_.take_load(to, weight); }
+
+    /// Moves items, in the order of their list, to nodes to which they have been promised. Those do not list them before
+    /// they are unpacked: many items that come from everywhere are then put in their places together.
+    void send(std::uint32_t from, std::span<parcel const> parcels) {
+        for (auto const& [item, weight, to] : parcels) {
+            count_leaving(item, weight, from, to);
         }
-        leave(item, weight, from, to, rank);
-        nodes_.add_load(to, weight);
-        underway_.send(item, weight, to);
+        nodes_.remove(from, parcels);
+        for (auto const& [item, weight, to] : parcels) {
+            if (underway_.is_full()) {
+                unpack_all();
+            }
+            seat(item, weight, rank_in(item, to));
+            underway_.send(item, weight, to);
+        }
     }
 
     /// Has what is known of an item brought near before it is sent.
@@ -169,11 +162,14 @@ class stay_state {
         __builtin_prefetch(items_->home_ranks().data() + item);
     }
 
-    /// Lists what has been sent to a node.
-    void unpack(std::uint32_t node) {
-        if (auto const arrivals = underway_.receive(node); !arrivals.empty()) {
-            nodes_.insert(node, arrivals);
+    /// Lists what has been sent to a node; the steps that takes.
+    std::uint64_t unpack(std::uint32_t node) {
+        auto const arrivals = underway_.receive(node);
+        if (arrivals.empty()) {
+            return 0;
         }
+        nodes_.insert(node, arrivals);
+        return nodes_.items(node).size() + arrivals.size() * static_cast<std::size_t>(std::bit_width(arrivals.size()));
     }
 
     void unpack_all() {
@@ -198,17 +194,15 @@ class stay_state {
     }
 
   private:
-    void leave(std::uint32_t item, std::uint64_t weight, std::uint32_t from, std::uint32_t to, std::uint32_t rank) {
+    void count_leaving(std::uint32_t item, std::uint64_t weight, std::uint32_t from, std::uint32_t to) {
         std::uint32_t const home = items_->home_node(item);
         std::uint64_t const cost = items_->proportional ? weight : items_->cost_of(item);
         cost_ += from == home ? cost : 0;
         cost_ -= to == home ? cost : 0;
+        departed_.add(item);
         if (items_->class_of(item) != 0) {
             complete(from);
         }
-        nodes_.remove(from, nodes_.position_of(from, item, weight));
-        departed_.add(item);
-        seat(item, weight, rank);
     }
 
     void start(stay_items const& items, node_ranks const& ranks, bool at_home) {
