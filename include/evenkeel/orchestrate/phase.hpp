@@ -156,7 +156,7 @@ struct phase {
     /// micro-batches, which have few items each, or 5e-2 where batches are only padded, which moves far less.
     std::optional<double> tolerance = {};
     /// Steps per item that the search may take. Phases of many items need few; of those of few items, less effort makes
-    /// more plans from scratch, which move ten times as many bytes.
+    /// more plans from scratch, which move ten times as many bytes; with next to none, loads may miss the tolerance.
     std::uint64_t effort = 16384;
     std::optional<plan> given = {};  ///< over the instances, of the units of an encoder or the samples of the LLM
 };
