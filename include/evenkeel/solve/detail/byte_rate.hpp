@@ -11,6 +11,12 @@
 
 namespace evenkeel::detail {
 
+/// a * b <= c * d, whatever their size.
+[[nodiscard]] inline bool product_at_most(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d) noexcept {
+    __extension__ typedef unsigned __int128 wide;
+    return static_cast<wide>(a) * b <= static_cast<wide>(c) * d;
+}
+
 /// How many bytes the items of a task have per unit of their weight, if that is the same whole number for all that weigh
 /// something; if none does, any.
 ///

@@ -21,12 +21,6 @@
 
 namespace evenkeel::detail {
 
-/// a * b <= c * d, whatever their size.
-[[nodiscard]] inline bool product_at_most(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d) noexcept {
-    __extension__ typedef unsigned __int128 wide;
-    return static_cast<wide>(a) * b <= static_cast<wide>(c) * d;
-}
-
 /// In which order a solver has the items: all of them heaviest first, or node by node.
 enum class item_order : std::uint8_t { by_weight, by_node };
 
@@ -134,7 +128,10 @@ struct stay_items {
     /// The weight of the heaviest one.
     [[nodiscard]] std::uint64_t heaviest() const noexcept { return at_home.heaviest; }
     /// The weight of the lightest one, of some.
-    [[nodiscard]] std::uint64_t lightest() const { return std::ranges::min(sorted_weights()); }
+    [[nodiscard]] std::uint64_t lightest() const {
+        sort_all();
+        return lightest_;
+    }
 
     /// @param task  What it refers to is read again later.
     /// @throws std::overflow_error  if the sum of the weights exceeds 64 bits; names `function`.
@@ -198,6 +195,15 @@ struct stay_items {
         } else {
             sort_items(function, raw_weights_, sorted);
         }
+        find_lightest();
+    }
+
+    /// Asked for over and over: of each node, the last one is.
+    void find_lightest() const noexcept {
+        lightest_ = sorted.weights.empty() ? 0 : sorted.weights.back();
+        for (auto const end : by_node_ ? sorting_.ends() : std::span<std::size_t const>{}) {
+            lightest_ = end > 0 ? std::min(lightest_, sorted.weights[end - 1]) : lightest_;
+        }
     }
 
     /// Whether cheapness falls with weight between two places of the order.
@@ -236,6 +242,7 @@ struct stay_items {
     bool class_0_alone_ = false;
     class_0_lists class_0_;
     mutable bool all_sorted_ = false;
+    mutable std::uint64_t lightest_ = 0;
     mutable node_sorting sorting_;
 };
 
