@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -83,10 +82,7 @@ inline constexpr std::size_t many_per_rank = 1024;
     if (items.size() / ranks < many_per_rank && heavy_ones_are_few(items.weights(), bound, ranks, spare.weights)) {
         return bound;
     }
-    spare.weights.assign(items.weights().begin(), items.weights().end());
-    std::erase(spare.weights, 0U);
-    std::ranges::sort(spare.weights, std::greater{});
-    spare.total = total;
+    sort_items("rebalance", items.weights(), spare);
     return lower_bound(spare, ranks);
 }
 
