@@ -168,7 +168,7 @@ inline std::vector<std::uint32_t> const& settle_ranks(settle_workspace& workspac
     if (items.size() == 0) {
         return room.rank_of;
     }
-    std::uint64_t limit = std::max(target / items.sorted.unit, detail::lower_bound(items.sorted, ranks.value));
+    std::uint64_t limit = std::max(target / items.unit(), detail::lower_bound(items.sorted(), ranks.value));
     detail::step_budget steps{1024 * std::max<std::uint64_t>(1024, weights.size())};
     room.state.go_home(items, room.ranks);
     std::uint64_t step = limit / 8192 + 1;

@@ -20,11 +20,11 @@ namespace evenkeel::detail {
 /// How many bytes the items of a task have per unit of their weight, if that is the same whole number for all that weigh
 /// something; if none does, any.
 ///
-/// @param weights   In units of `unit`, of which `heaviest` is the largest.
+/// @param weights  In units of `unit`; none exceeds `most`.
 [[nodiscard]] inline std::optional<std::uint64_t> bytes_per_weight(stay_task const& task,
                                                                    std::span<std::uint64_t const> weights,
-                                                                   std::uint64_t unit, std::uint64_t heaviest) {
-    if (heaviest == 0 || task.weights_are_bytes() || std::ranges::equal(task.bytes, task.weights)) {
+                                                                   std::uint64_t unit, std::uint64_t most) {
+    if (most == 0 || task.weights_are_bytes() || std::ranges::equal(task.bytes, task.weights)) {
         return unit;
     }
     auto const any = static_cast<std::size_t>(
@@ -34,7 +34,7 @@ namespace evenkeel::detail {
         return std::nullopt;
     }
     bool same = true;
-    if ((rate | heaviest) >> 32 == 0 && unit == 1) {
+    if ((rate | most) >> 32 == 0 && unit == 1) {
         // Products of 32 bits; with no end before the last of a few, these are taken together.
         constexpr std::size_t together = 64;
         for (std::size_t first = 0; first < weights.size() && same; first += together) {

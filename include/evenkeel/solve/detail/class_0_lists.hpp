@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include <evenkeel/solve/detail/home_sums.hpp>
@@ -38,12 +37,12 @@ class class_0_lists {
     }
 
     /// @param weights, classes, at_home  Of all items; are read again later.
-    void assign(std::string_view function, std::span<std::uint64_t const> weights,
-                std::span<std::uint8_t const> classes, home_sums const& at_home) {
+    void assign(std::span<std::uint64_t const> weights, std::span<std::uint8_t const> classes,
+                home_sums const& at_home) {
         weights_ = weights;
         classes_ = classes;
         at_home_ = &at_home;
-        sorting_.of_class_0(function, weights, classes, at_home.runs, at_home.nodes.size(), sorted_);
+        sorting_.of_class_0(weights, classes, at_home.runs, at_home.nodes.size(), sorted_);
     }
 
     /// @param all  How many items lists are to have room for.
@@ -66,7 +65,8 @@ class class_0_lists {
         }
         std::array<std::uint64_t, short_sorting::most_items> falling;
         std::array<std::uint32_t, short_sorting::most_items> places;
-        short_sorting::sort(std::span{weights}.first(count), width_of(*at_home_), 0, falling.data(), places.data());
+        short_sorting::sort(std::span{weights}.first(count), {.width = width_of(*at_home_), .present = count}, 0,
+                            falling.data(), places.data());
         result.resize(count);
         for (std::size_t place = 0; place < count; ++place) {
             result[place] = {numbers[places[place]], falling[place]};
@@ -75,7 +75,7 @@ class class_0_lists {
 
   private:
     [[nodiscard]] static unsigned width_of(home_sums const& at_home) noexcept {
-        return static_cast<unsigned>(std::bit_width(at_home.heaviest));
+        return static_cast<unsigned>(std::bit_width(at_home.most));
     }
 
     std::span<std::uint64_t const> weights_;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include <evenkeel/solve/detail/node_runs.hpp>
 #include <evenkeel/solve/detail/placement.hpp>
+#include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
 
 namespace evenkeel::detail {
@@ -20,21 +22,25 @@ struct home_sums {
     std::vector<std::size_t> drawn_on_nodes;
 
     node_runs runs;              ///< of all items
-    std::uint64_t heaviest = 0;  ///< what the heaviest item weighs
+    std::size_t present = 0;     ///< how many items weigh something
+    std::uint64_t total = 0;     ///< what they weigh
+    std::uint64_t most = 0;      ///< no item weighs more, but it may be up to twice the heaviest
     bool some_homeless = false;  ///< the home of some is no rank
 
     void reserve(std::size_t batch, std::size_t node_count) { runs.reserve(batch, node_count); }
 
     /// In the order of the batch, where the items of a rank follow one another as a rule, and the memory of its sums is
     /// at hand.
-    void add_up(stay_task const& task) {
+    ///
+    /// @throws std::overflow_error  if the sum of the weights exceeds 64 bits; names `function`.
+    void add_up(std::string_view function, stay_task const& task) {
         loads.assign(task.nodes_of_ranks.size(), 0);
         nodes.assign(task.nodes, {});
         drawn_on_ranks.assign(task.nodes_of_ranks.size(), 0);
         drawn_on_nodes.assign(task.nodes, 0);
         runs.clear();
         some_homeless = false;
-        std::uint64_t most = 0;
+        std::uint64_t bits = 0;
         std::size_t const size = task.weights.size();
         for (std::size_t item = 0; item < size;) {
             std::uint32_t const rank = task.home_ranks[item];
@@ -49,7 +55,7 @@ struct home_sums {
             for (auto const weight : task.weights.subspan(first, item - first)) {
                 load += weight;
                 count += weight != 0 ? 1U : 0U;
-                most = std::max(most, weight);
+                bits |= weight;
             }
             runs.add(node, first, item - first);
             drawn_on_nodes[node] += item - first;
@@ -62,12 +68,25 @@ struct home_sums {
                 some_homeless = true;
             }
         }
-        heaviest = most;
+        most = bits;
         runs.sort_by_node(task.nodes);
+        present = 0;
+        total = 0;
+        for (auto const& node : nodes) {
+            present += node.count;
+            total += node.load;
+        }
+        if (std::bit_width(most) + std::bit_width(size) > 64) {
+            total = summarize(function, task.weights).total;
+        }
     }
 
     void divide_by(std::uint64_t unit) noexcept {
-        heaviest /= unit;
+        if (unit == 1) {
+            return;
+        }
+        most /= unit;
+        total /= unit;
         for (auto& load : loads) {
             load /= unit;
         }

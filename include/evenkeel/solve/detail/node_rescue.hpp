@@ -155,7 +155,7 @@ class node_rescue {
         auto const ballast = std::accumulate(state_->ballast().begin(), state_->ballast().end(), std::uint64_t{0});
         std::size_t const ranks = state_->ranks().ranks.size();
         step_budget part = steps.part(steps.left() / 2);
-        std::uint64_t const mean = (items.sorted.total + ballast) / ranks;
+        std::uint64_t const mean = (items.total() + ballast) / ranks;
         bool const reached = repair_(placement_, target_, (target_ - mean) / 4, 0, part);
         steps.give_back(part);
         if (reached) {

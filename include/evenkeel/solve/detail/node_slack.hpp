@@ -16,7 +16,7 @@ namespace evenkeel::detail {
     __extension__ typedef unsigned __int128 wide;
     auto const ballast = state.ballast();
     wide const room = static_cast<wide>(target) * state.ranks().ranks.size();
-    wide const load = std::accumulate(ballast.begin(), ballast.end(), static_cast<wide>(state.items().sorted.total));
+    wide const load = std::accumulate(ballast.begin(), ballast.end(), static_cast<wide>(state.items().total()));
     return static_cast<std::uint64_t>(std::min(room - std::min(room, load), room / 400) / state.ranks().nodes());
 }
 

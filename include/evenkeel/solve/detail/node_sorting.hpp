@@ -6,10 +6,8 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include <evenkeel/solve/detail/named_sum.hpp>
 #include <evenkeel/solve/detail/node_runs.hpp>
 #include <evenkeel/solve/detail/short_sorting.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
@@ -29,16 +27,17 @@ class node_sorting {
         ends_.reserve(nodes);
     }
 
-    /// All that weighs something, in units of the greatest common divisor.
+    /// All that weighs something.
     ///
-    /// @throws std::overflow_error  if the sum of the weights exceeds 64 bits; names `function`.
-    void operator()(std::string_view function, std::span<std::uint64_t const> batch, node_runs const& homes,
-                    std::size_t nodes, sorted_items& sorted) {
+    /// @param batch   Their sum fits into 64 bits.
+    /// @param sorted  Its weights and positions are written.
+    void operator()(std::span<std::uint64_t const> batch, node_runs const& homes, std::size_t nodes,
+                    sorted_items& sorted) {
         start(batch.size(), sorted);
         for (std::size_t node = 0; node < nodes; ++node) {
             auto const runs = homes.of(node);
             if (runs.size() == 1) {
-                sort(function, batch.subspan(runs.front().first, runs.front().size), runs.front().first, {}, sorted);
+                sort(batch.subspan(runs.front().first, runs.front().size), runs.front().first, {}, sorted);
                 continue;
             }
             weights_.clear();
@@ -50,21 +49,14 @@ class node_sorting {
                 positions_.resize(before + size);
                 std::iota(positions_.begin() + static_cast<std::ptrdiff_t>(before), positions_.end(), first);
             }
-            sort(function, weights_, 0, positions_, sorted);
+            sort(weights_, 0, positions_, sorted);
         }
         finish(sorted);
-        if (sorted.unit > 1) {
-            sorted.total /= sorted.unit;
-            for (auto& weight : sorted.weights) {
-                weight /= sorted.unit;
-            }
-        }
     }
 
     /// Of these only what is of class 0, as it is.
-    void of_class_0(std::string_view function, std::span<std::uint64_t const> batch,
-                    std::span<std::uint8_t const> classes, node_runs const& homes, std::size_t nodes,
-                    sorted_items& sorted) {
+    void of_class_0(std::span<std::uint64_t const> batch, std::span<std::uint8_t const> classes, node_runs const& homes,
+                    std::size_t nodes, sorted_items& sorted) {
         start(batch.size(), sorted);
         for (std::size_t node = 0; node < nodes; ++node) {
             std::size_t most = 0;
@@ -82,7 +74,7 @@ class node_sorting {
                     count += classes[item] == 0 ? 1U : 0U;
                 }
             }
-            sort(function, std::span{weights_}.first(count), 0, std::span{positions_}.first(count), sorted);
+            sort(std::span{weights_}.first(count), 0, std::span{positions_}.first(count), sorted);
         }
         finish(sorted);
     }
@@ -94,8 +86,6 @@ class node_sorting {
     void start(std::size_t batch, sorted_items& sorted) {
         sorted.weights.resize(batch);
         sorted.positions.resize(batch);
-        sorted.unit = 0;
-        sorted.total = 0;
         ends_.clear();
         end_ = 0;
     }
@@ -103,19 +93,16 @@ class node_sorting {
     void finish(sorted_items& sorted) {
         sorted.weights.resize(end_);
         sorted.positions.resize(end_);
-        sorted.unit = std::max<std::uint64_t>(sorted.unit, 1);
     }
 
     /// Sorts the items of the next node behind those of the others.
     ///
     /// @param positions  In the batch; or, if there are none, items follow one another from `first` on.
-    void sort(std::string_view function, std::span<std::uint64_t const> batch, std::uint32_t first,
-              std::span<std::uint32_t const> positions, sorted_items& sorted) {
+    void sort(std::span<std::uint64_t const> batch, std::uint32_t first, std::span<std::uint32_t const> positions,
+              sorted_items& sorted) {
         std::size_t const before = end_;
-        if (!sort_short(function, batch, first, sorted)) {
-            sort_items(function, batch, sorting_);
-            sorted.total = named_sum(sorted.total, sorting_.unit * sorting_.total, function, "the total load");
-            sorted.unit = sorting_.size() > 0 ? std::gcd(sorted.unit, sorting_.unit) : sorted.unit;
+        if (!sort_short(batch, first, sorted)) {
+            sort_items({}, batch, sorting_);
             for (std::size_t item = 0; item < sorting_.size(); ++item, ++end_) {
                 sorted.weights[end_] = sorting_.unit * sorting_.weights[item];
                 sorted.positions[end_] = first + sorting_.positions[item];
@@ -128,19 +115,16 @@ class node_sorting {
     }
 
     /// False if they are too many or too heavy.
-    bool sort_short(std::string_view function, std::span<std::uint64_t const> batch, std::uint32_t first,
-                    sorted_items& sorted) {
+    bool sort_short(std::span<std::uint64_t const> batch, std::uint32_t first, sorted_items& sorted) {
         if (batch.size() > short_sorting::most_items) {
             return false;
         }
-        auto const of_batch = short_sorting::summarize(batch);
-        if (!short_sorting::fits(batch.size(), of_batch.width)) {
+        auto const common = short_sorting::summarize(batch);
+        if (!short_sorting::fits(batch.size(), common.width)) {
             return false;
         }
-        short_sorting::sort(batch, of_batch.width, first, sorted.weights.data() + end_, sorted.positions.data() + end_);
-        sorted.total = named_sum(sorted.total, of_batch.total, function, "the total load");
-        sorted.unit = divisor_of(std::span{sorted.weights}.subspan(end_, of_batch.present), sorted.unit);
-        end_ += of_batch.present;
+        short_sorting::sort(batch, common, first, sorted.weights.data() + end_, sorted.positions.data() + end_);
+        end_ += common.present;
         return true;
     }
 

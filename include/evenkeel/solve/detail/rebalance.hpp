@@ -220,13 +220,13 @@ inline void rebalance(stay_room& room, stay_task const& task) {
     }
     if (task.plan) {
         result.total = task.weights_are_bytes()
-                           ? items.sorted.total * items.sorted.unit
+                           ? items.total() * items.unit()
                            : std::accumulate(task.bytes.begin(), task.bytes.end(), std::uint64_t{0});
         write_plan_of_runs(room.rank_of_item, task.home_ranks, result.plan);
     }
-    result.quality = {.max_load = busiest * items.sorted.unit,
-                      .total_load = items.sorted.total * items.sorted.unit,
-                      .lower_bound = bound * items.sorted.unit,
+    result.quality = {.max_load = busiest * items.unit(),
+                      .total_load = items.total() * items.unit(),
+                      .lower_bound = bound * items.unit(),
                       .ranks = {ranks}};
     result.moved_bound.reset();
     result.between_nodes_bound.reset();

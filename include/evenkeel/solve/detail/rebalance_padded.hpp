@@ -85,13 +85,11 @@ inline void write_padded(stay_task const& task, std::uint64_t bound, padded_stay
     for (std::size_t rank = 0; rank < ranks; ++rank) {
         std::uint64_t const load = room.counts[rank] * room.longest[rank];
         busiest = std::max(busiest, load);
-        total = checked_add(total, checked_multiply(load, items.sorted.unit, "rebalance: the padded load of a rank"),
+        total = checked_add(total, checked_multiply(load, items.unit(), "rebalance: the padded load of a rank"),
                             "rebalance: the total padded load");
     }
-    result.quality = {.max_load = busiest * items.sorted.unit,
-                      .total_load = total,
-                      .lower_bound = bound * items.sorted.unit,
-                      .ranks = {ranks}};
+    result.quality = {
+        .max_load = busiest * items.unit(), .total_load = total, .lower_bound = bound * items.unit(), .ranks = {ranks}};
 
     result.total = std::accumulate(task.bytes.begin(), task.bytes.end(), std::uint64_t{0});
     result.moved = 0;
@@ -137,8 +135,8 @@ inline void rebalance_padded(padded_stay_room& room, stay_task const& task) {
         all_steps = std::numeric_limits<std::uint64_t>::max();
     }
     // The whole search is worth it: what the optimum is below its bound may be spent on moving less.
-    auto const found = padded_search{items.sorted.weights, ranks}(
-        items.sorted.total, 0, step_budget{std::numeric_limits<std::uint64_t>::max()});
+    auto const found = padded_search{items.sorted_weights(), ranks}(
+        items.total(), 0, step_budget{std::numeric_limits<std::uint64_t>::max()});
     if (!found) {
         throw std::overflow_error{"rebalance: the padded load of a rank exceeds 64 bits"};
     }

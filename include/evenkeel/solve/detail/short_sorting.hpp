@@ -24,17 +24,14 @@ inline constexpr unsigned most_digit_bits = 9;
 
 /// What the weights have in common.
 struct summary {
-    std::uint64_t total = 0;
-    unsigned width = 0;       ///< of the widest, in bits
+    unsigned width = 0;       ///< of the widest, or more, in bits
     std::size_t present = 0;  ///< how many weigh something
 };
 
-/// @param batch  At most `most_items`. Their total means nothing where `fits` says no.
 [[nodiscard]] inline summary summarize(std::span<std::uint64_t const> batch) noexcept {
     summary result;
     std::uint64_t bits = 0;
     for (auto const weight : batch) {
-        result.total += weight;
         bits |= weight;
         result.present += weight != 0 ? 1U : 0U;
     }
@@ -50,27 +47,43 @@ struct summary {
 /// Writes what weighs something, heaviest first, ties by position, and where in the batch it stands.
 ///
 /// @param batch      What `fits`.
-/// @param width      Of its weights, in bits; at most so many digits.
+/// @param common     What is true of it; of width at most so many digits.
 /// @param first      The position of its first item.
 /// @param weights, positions  Have room for all.
 template <unsigned digits>
-void sort(std::span<std::uint64_t const> batch, unsigned width, std::uint32_t first, std::uint64_t* weights,
+void sort(std::span<std::uint64_t const> batch, summary const& common, std::uint32_t first, std::uint64_t* weights,
           std::uint32_t* positions) noexcept {
     std::array<std::uint32_t, most_items> keys;
     std::array<std::uint32_t, most_items> spare;
     std::array<std::array<std::uint32_t, std::size_t{1} << most_digit_bits>, digits> starts;
     std::array<unsigned, digits + 1> shifts{};
     for (unsigned digit = 0; digit < digits; ++digit) {
-        shifts[digit + 1] = width * (digit + 1) / digits;
+        shifts[digit + 1] = common.width * (digit + 1) / digits;
         std::fill_n(starts[digit].begin(), std::size_t{1} << (shifts[digit + 1] - shifts[digit]), 0U);
     }
     auto const mask = [&](unsigned digit) { return (1U << (shifts[digit + 1] - shifts[digit])) - 1; };
-    std::size_t const size = batch.size();
-    for (std::uint32_t position = 0; position < size; ++position) {
-        auto const weight = static_cast<std::uint32_t>(batch[position]);
-        keys[position] = weight << position_bits | position;
+    auto const count = [&](std::uint32_t weight) {
         for (unsigned digit = 0; digit < digits; ++digit) {
             ++starts[digit][weight >> shifts[digit] & mask(digit)];
+        }
+    };
+    std::size_t const size = common.present;
+    if (size == batch.size()) {
+        for (std::uint32_t position = 0; position < size; ++position) {
+            auto const weight = static_cast<std::uint32_t>(batch[position]);
+            keys[position] = weight << position_bits | position;
+            count(weight);
+        }
+    } else {
+        // What weighs nothing is left out first: as one value it would have each of its items wait for the one before.
+        std::size_t place = 0;
+        for (std::uint32_t position = 0; place < size; ++position) {
+            auto const weight = static_cast<std::uint32_t>(batch[position]);
+            keys[place] = weight << position_bits | position;
+            place += weight != 0 ? 1U : 0U;
+        }
+        for (auto const key : std::span{keys}.first(size)) {
+            count(key >> position_bits);
         }
     }
     // Largest digit first.
@@ -89,7 +102,6 @@ void sort(std::span<std::uint64_t const> batch, unsigned width, std::uint32_t fi
         }
         std::swap(from, to);
     }
-    // What weighs nothing comes last.
     constexpr unsigned last = digits - 1;
     for (std::size_t index = 0; index < size; ++index) {
         std::uint32_t const key = from[index];
@@ -99,15 +111,15 @@ void sort(std::span<std::uint64_t const> batch, unsigned width, std::uint32_t fi
     }
 }
 
-/// The same for any width that `fits`.
-inline void sort(std::span<std::uint64_t const> batch, unsigned width, std::uint32_t first, std::uint64_t* weights,
-                 std::uint32_t* positions) noexcept {
-    if (width <= most_digit_bits) {
-        sort<1>(batch, width, first, weights, positions);
-    } else if (width <= 2 * most_digit_bits) {
-        sort<2>(batch, width, first, weights, positions);
+/// The same for any that `fits`.
+inline void sort(std::span<std::uint64_t const> batch, summary const& common, std::uint32_t first,
+                 std::uint64_t* weights, std::uint32_t* positions) noexcept {
+    if (common.width <= most_digit_bits) {
+        sort<1>(batch, common, first, weights, positions);
+    } else if (common.width <= 2 * most_digit_bits) {
+        sort<2>(batch, common, first, weights, positions);
     } else {
-        sort<3>(batch, width, first, weights, positions);
+        sort<3>(batch, common, first, weights, positions);
     }
 }
 

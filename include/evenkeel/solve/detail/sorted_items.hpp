@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <evenkeel/solve/detail/exact_divisor.hpp>
 #include <evenkeel/solve/detail/weight_sorting.hpp>
 
 namespace evenkeel::detail {
@@ -62,8 +63,9 @@ bool sort_weights(std::string_view function, std::span<std::uint64_t const> batc
     items.unit = std::max<std::uint64_t>(unit, 1);
     items.total = total / items.unit;
     if (items.unit > 1) {
+        exact_divisor const unit_divisor{items.unit};
         for (auto& weight : items.weights) {
-            weight /= items.unit;
+            weight = unit_divisor.quotient(weight);
         }
     }
     return counted;

@@ -23,9 +23,16 @@ inline constexpr std::size_t many_per_rank = 1024;
                                      std::size_t items, std::size_t parts) noexcept {
     std::array<std::uint32_t, many_per_rank> counts;  // of those that weigh more than the bound in so many parts first
     std::fill_n(counts.begin(), parts, 0U);
+    std::uint64_t weight_before = 0;
+    std::uint64_t part = 0;
     for (auto const weight : heavy) {
-        std::uint64_t const of_part = bound / weight + 1;
-        ++counts[of_part - std::min<std::uint64_t>(of_part, parts)];
+        // Where there are few weights, those of a node that are alike follow one another.
+        if (weight != weight_before) {
+            weight_before = weight;
+            std::uint64_t const of_part = bound / weight + 1;
+            part = of_part - std::min<std::uint64_t>(of_part, parts);
+        }
+        ++counts[part];
     }
     std::size_t heavier = 0;
     for (std::size_t each = parts; each < 2 * parts && (each - 1) * ranks < items; ++each) {
@@ -75,11 +82,12 @@ inline constexpr std::size_t many_per_rank = 1024;
 /// @param spare  Where they are sorted.
 [[nodiscard]] inline std::uint64_t lower_bound(stay_items const& items, std::size_t ranks, sorted_items& spare) {
     if (items.is_falling()) {
-        return lower_bound(items.sorted, ranks);
+        return lower_bound(items.sorted(), ranks);
     }
-    std::uint64_t const total = items.sorted.total;
-    std::uint64_t const bound = std::max(total / ranks + (total % ranks != 0 ? 1 : 0), items.heaviest());
-    if (items.size() / ranks < many_per_rank && heavy_ones_are_few(items.weights(), bound, ranks, spare.weights)) {
+    std::uint64_t const mean = items.total() / ranks + (items.total() % ranks != 0 ? 1 : 0);
+    std::uint64_t const bound = std::max(mean, items.heaviest());
+    if (items.size() / ranks < many_per_rank &&
+        heavy_ones_are_few(items.weights_at_hand(), bound, ranks, spare.weights)) {
         return bound;
     }
     sort_items("rebalance", items.weights(), spare);

@@ -18,6 +18,7 @@
 #include <evenkeel/solve/detail/placement.hpp>
 #include <evenkeel/solve/detail/sorted_items.hpp>
 #include <evenkeel/solve/detail/stay_task.hpp>
+#include <evenkeel/solve/detail/unit_weights.hpp>
 
 namespace evenkeel::detail {
 
@@ -31,8 +32,6 @@ enum class item_order : std::uint8_t { by_weight, by_node };
 ///
 /// Where `class_0_lists` may do, nobody may ask for the order of all, and they are not sorted before.
 struct stay_items {
-    /// Those that weigh something, as far as they have been sorted; see `order`. What is in units is known at once.
-    mutable sorted_items sorted;
     home_sums at_home;  ///< in units
 
     /// Bytes are everywhere the same multiple of the weight, so that weights may stand for bytes.
@@ -44,7 +43,7 @@ struct stay_items {
     bool limit_imports = false;
 
     void reserve(std::size_t batch, std::size_t nodes) {
-        sorted.reserve(batch);
+        sorted_.reserve(batch);
         class_0_.reserve(batch, nodes);
         at_home.reserve(batch, nodes);
         sorting_.reserve(batch, nodes);
@@ -52,16 +51,24 @@ struct stay_items {
     }
 
     /// How many weigh something.
-    [[nodiscard]] std::size_t size() const noexcept { return present_; }
+    [[nodiscard]] std::size_t size() const noexcept { return at_home.present; }
     /// These, heaviest first, or heaviest first in each node.
     [[nodiscard]] std::span<std::uint32_t const> order() const {
         sort_all();
-        return sorted.positions;
+        return sorted_.positions;
     }
     /// What each of them weighs.
     [[nodiscard]] std::span<std::uint64_t const> sorted_weights() const {
         sort_all();
-        return sorted.weights;
+        return sorted_.weights;
+    }
+    [[nodiscard]] sorted_items const& sorted() const {
+        sort_all();
+        return sorted_;
+    }
+    /// These weights, or all as the batch has them, where they have not been sorted so far.
+    [[nodiscard]] std::span<std::uint64_t const> weights_at_hand() const noexcept {
+        return all_sorted_ ? std::span<std::uint64_t const>{sorted_.weights} : weights_;
     }
     /// Whether they are all in one falling order.
     [[nodiscard]] bool is_falling() const noexcept { return !by_node_ || at_home.nodes.size() == 1; }
@@ -70,13 +77,13 @@ struct stay_items {
     /// Lists for each node what it has at home, or what of that is of class 0.
     void list_at_home(placement& lists) const {
         if (class_0_alone_) {
-            class_0_.list(lists, present_);
+            class_0_.list(lists, size());
         } else if (by_node_) {
-            lists.reset(sorted.weights, sorted.positions, sorting_.ends(), at_home.nodes, present_);
+            lists.reset(sorted_.weights, sorted_.positions, sorting_.ends(), at_home.nodes, size());
         } else {
-            lists.reset(sorted.weights, sorted.positions, at_home.nodes, [&](auto const& put) {
-                for (std::size_t place = 0; place < present_; ++place) {
-                    put(place, home_node(sorted.positions[place]));
+            lists.reset(sorted_.weights, sorted_.positions, at_home.nodes, [&](auto const& put) {
+                for (std::size_t place = 0; place < size(); ++place) {
+                    put(place, home_node(sorted_.positions[place]));
                 }
             });
         }
@@ -84,6 +91,10 @@ struct stay_items {
     /// How many there are with those that weigh nothing.
     [[nodiscard]] std::size_t batch() const noexcept { return weights_.size(); }
 
+    /// The greatest common divisor of the weights.
+    [[nodiscard]] std::uint64_t unit() const noexcept { return in_units_.unit(); }
+    /// The sum of the weights, in units.
+    [[nodiscard]] std::uint64_t total() const noexcept { return at_home.total; }
     /// In units.
     [[nodiscard]] std::span<std::uint64_t const> weights() const noexcept { return weights_; }
     [[nodiscard]] std::uint64_t weight(std::size_t item) const noexcept { return weights_[item]; }
@@ -125,8 +136,10 @@ struct stay_items {
         return no_dearer && no_cheaper ? precedes(a, b) : no_dearer;
     }
 
-    /// The weight of the heaviest one.
-    [[nodiscard]] std::uint64_t heaviest() const noexcept { return at_home.heaviest; }
+    /// The weight of the heaviest one, of some.
+    [[nodiscard]] std::uint64_t heaviest() const noexcept {
+        return all_sorted_ ? heaviest_ : std::ranges::max(weights_);
+    }
     /// The weight of the lightest one, of some.
     [[nodiscard]] std::uint64_t lightest() const {
         sort_all();
@@ -137,31 +150,25 @@ struct stay_items {
     /// @throws std::overflow_error  if the sum of the weights exceeds 64 bits; names `function`.
     void assign(std::string_view function, stay_task const& task, item_order order = item_order::by_weight) {
         limit_imports = task.limit_imports;
-        raw_weights_ = task.weights;
         bytes_ = task.bytes;
         homes_ = task.home_ranks;
         home_nodes_ = task.home_nodes;
         nodes_of_ranks_ = task.nodes_of_ranks;
         classes_ = task.classes;
-        at_home.add_up(task);
-        present_ = 0;
-        for (auto const& node : at_home.nodes) {
-            present_ += node.count;
-        }
+        at_home.add_up(function, task);
+        in_units_.assign(task.weights);
+        weights_ = in_units_.weights();
+        at_home.divide_by(unit());
         by_node_ = order == item_order::by_node;
         heavier_is_cheaper = std::ranges::adjacent_find(classes_, std::not_equal_to{}) == classes_.end();
         class_0_alone_ = by_node_ && !heavier_is_cheaper && class_0_lists::may_do(task, at_home);
         all_sorted_ = false;
         if (class_0_alone_) {
-            measure(task.weights);
+            class_0_.assign(weights_, classes_, at_home);
         } else {
-            sort_all(function);
+            sort_all();
         }
-        use_unit(task.weights);
-        if (class_0_alone_) {
-            class_0_.assign(function, weights_, classes_, at_home);
-        }
-        auto const rate = bytes_per_weight(task, weights_, sorted.unit, heaviest());
+        auto const rate = bytes_per_weight(task, weights_, unit(), at_home.most);
         proportional = rate.has_value();
         bytes_per_unit = rate.value_or(0);
         std::size_t first = 0;
@@ -170,47 +177,41 @@ struct stay_items {
             first = sorting_.ends()[node];
         }
         if (!by_node_ && heavier_is_cheaper && !proportional) {
-            heavier_is_cheaper = are_rising_in_cost(0, present_);
+            heavier_is_cheaper = are_rising_in_cost(0, size());
         }
     }
 
   private:
-    /// What `sort_all` would find out of all items together; weights are few and small enough for their sum.
-    void measure(std::span<std::uint64_t const> weights) {
-        sorted.unit = std::max<std::uint64_t>(divisor_of(weights), 1);
-        sorted.total = 0;
-        for (auto const& node : at_home.nodes) {
-            sorted.total += node.load;
-        }
-        sorted.total /= sorted.unit;
-    }
-
-    void sort_all(std::string_view function = {}) const {
+    void sort_all() const {
         if (all_sorted_) {
             return;
         }
         all_sorted_ = true;
         if (by_node_) {
-            sorting_(function, raw_weights_, at_home.runs, at_home.nodes.size(), sorted);
+            sorting_(weights_, at_home.runs, at_home.nodes.size(), sorted_);
         } else {
-            sort_items(function, raw_weights_, sorted);
+            sort_items({}, weights_, sorted_);
         }
-        find_lightest();
+        sorted_.unit = 1;
+        sorted_.total = total();
+        find_extremes();
     }
 
-    /// Asked for over and over: of each node, the last one is.
-    void find_lightest() const noexcept {
-        lightest_ = sorted.weights.empty() ? 0 : sorted.weights.back();
+    /// Asked for over and over: the first one and the last one of some node are.
+    void find_extremes() const noexcept {
+        heaviest_ = sorted_.weights.empty() ? 0 : sorted_.weights.front();
+        lightest_ = sorted_.weights.empty() ? 0 : sorted_.weights.back();
         for (auto const end : by_node_ ? sorting_.ends() : std::span<std::size_t const>{}) {
-            lightest_ = end > 0 ? std::min(lightest_, sorted.weights[end - 1]) : lightest_;
+            heaviest_ = end < sorted_.size() ? std::max(heaviest_, sorted_.weights[end]) : heaviest_;
+            lightest_ = end > 0 ? std::min(lightest_, sorted_.weights[end - 1]) : lightest_;
         }
     }
 
     /// Whether cheapness falls with weight between two places of the order.
     [[nodiscard]] bool are_rising_in_cost(std::size_t first, std::size_t end) const noexcept {
         for (std::size_t place = first + 1; place < end; ++place) {
-            std::uint32_t const before = sorted.positions[place - 1];
-            std::uint32_t const item = sorted.positions[place];
+            std::uint32_t const before = sorted_.positions[place - 1];
+            std::uint32_t const item = sorted_.positions[place];
             if (!product_at_most(cost_of(before), weight(item), cost_of(item), weight(before))) {
                 return false;
             }
@@ -218,30 +219,19 @@ struct stay_items {
         return true;
     }
 
-    void use_unit(std::span<std::uint64_t const> weights) {
-        weights_ = weights;
-        if (sorted.unit == 1) {
-            return;
-        }
-        in_units_.resize(weights.size());
-        std::ranges::transform(weights, in_units_.begin(), [&](std::uint64_t weight) { return weight / sorted.unit; });
-        weights_ = in_units_;
-        at_home.divide_by(sorted.unit);
-    }
-
-    std::span<std::uint64_t const> raw_weights_;
     std::span<std::uint64_t const> weights_;  ///< in units
     std::span<std::uint64_t const> bytes_;
     std::span<std::uint32_t const> homes_;
     std::span<std::uint32_t const> home_nodes_;
     std::span<std::uint32_t const> nodes_of_ranks_;
     std::span<std::uint8_t const> classes_;
-    std::vector<std::uint64_t> in_units_;  ///< the weights, where that is another than 1
-    std::size_t present_ = 0;
+    unit_weights in_units_;
     bool by_node_ = false;
     bool class_0_alone_ = false;
     class_0_lists class_0_;
     mutable bool all_sorted_ = false;
+    mutable sorted_items sorted_;  ///< those that weigh something
+    mutable std::uint64_t heaviest_ = 0;
     mutable std::uint64_t lightest_ = 0;
     mutable node_sorting sorting_;
 };

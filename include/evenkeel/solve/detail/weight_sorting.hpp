@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/solve/detail/exact_divisor.hpp>
+
 namespace evenkeel::detail {
 
 /// The items that weigh something, heaviest first, ties by position; weights in units of their greatest common divisor.
@@ -181,11 +183,15 @@ inline void sort_packed(weight_digits const& digits, unsigned position_bits, sor
 
 /// The greatest common divisor of `unit` and all weights; 0 of nothing.
 [[nodiscard]] inline std::uint64_t divisor_of(std::span<std::uint64_t const> weights, std::uint64_t unit = 0) noexcept {
+    exact_divisor divisor{std::max<std::uint64_t>(unit, 1)};
     for (auto const weight : weights) {
         if (unit == 1) {
             break;
         }
-        unit = unit == 0 || weight % unit != 0 ? std::gcd(unit, weight) : unit;
+        if (unit == 0 || !divisor.divides(weight)) {
+            unit = std::gcd(unit, weight);
+            divisor = exact_divisor{std::max<std::uint64_t>(unit, 1)};
+        }
     }
     return unit;
 }

@@ -82,7 +82,7 @@ class wish_staying {
         rooms.resize(problem_->ranks());
         for (std::size_t rank = 0; rank < rooms.size(); ++rank) {
             std::uint64_t const capacity = problem_->capacity(rank, time);
-            rooms[rank] = (capacity - std::min(capacity, problem_->base[rank].load)) / room_->items.sorted.unit;
+            rooms[rank] = (capacity - std::min(capacity, problem_->base[rank].load)) / room_->items.unit();
         }
     }
 
@@ -97,7 +97,7 @@ class wish_staying {
 
     /// Goes from home towards the target as if there were no limits; whether it gets there.
     bool stay_without_limits(std::uint64_t time, step_budget& steps) {
-        auto const& sorted = room_->items.sorted;
+        auto const& sorted = room_->items.sorted();
         find_rooms(time, own_->ballast);
         auto const& rooms = own_->ballast;
         std::uint64_t const target = *std::max_element(rooms.begin(), rooms.end());
