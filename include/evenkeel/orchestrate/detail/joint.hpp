@@ -143,7 +143,7 @@ class joint_choice {
                 std::size_t const owner = to_index(owners[unit]);
                 bool const placed = held_of[owner] != 0;
                 homes[at] = view.nearest(anchors[owner], at);
-                bytes[at] = raw[unit] + (placed ? ways : 0) * outputs[unit];
+                bytes[at] = raw[unit] + (ways & -static_cast<std::uint64_t>(placed)) * outputs[unit];
                 classes[at] = placed ? 1 : 0;
             }
         }

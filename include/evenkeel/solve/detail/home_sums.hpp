@@ -47,16 +47,15 @@ struct home_sums {
             std::uint32_t const node = task.home_node(item);
             std::size_t const first = item;
             std::size_t const end = rank != no_rank ? size : item + 1;
-            do {
-                ++item;
-            } while (item < end && task.home_ranks[item] == rank);
             std::uint64_t load = 0;
             std::size_t count = 0;
-            for (auto const weight : task.weights.subspan(first, item - first)) {
+            do {
+                std::uint64_t const weight = task.weights[item];
                 load += weight;
                 count += weight != 0 ? 1U : 0U;
                 bits |= weight;
-            }
+                ++item;
+            } while (item < end && task.home_ranks[item] == rank);
             runs.add(node, first, item - first);
             drawn_on_nodes[node] += item - first;
             nodes[node].count += count;
