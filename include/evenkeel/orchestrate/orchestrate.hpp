@@ -81,8 +81,8 @@ inline planned_step const& orchestrate(orchestrate_workspace& workspace, step_sa
     detail::step_problem const problem{
         .samples = samples, .phases = phases, .cluster = topology, .amounts = room.amounts, .home = step.home};
     detail::write_slots(problem, options, room.dealer, room.slots);
-    room.choose.start(problem, room.views, room.chosen);
     std::size_t const slots = options.micro_batches.value;
+    room.choose.start(problem, room.views, slots, room.chosen);
     for (std::size_t slot = 0; slot < slots; ++slot) {
         room.choose(problem, options, room.slots.samples_of(slot), room.chosen);
     }

@@ -19,6 +19,7 @@
 #include <evenkeel/orchestrate/detail/phase_task.hpp>
 #include <evenkeel/orchestrate/detail/rank_assessor.hpp>
 #include <evenkeel/orchestrate/detail/step_problem.hpp>
+#include <evenkeel/orchestrate/detail/write_ranks.hpp>
 #include <evenkeel/orchestrate/options.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 
@@ -31,7 +32,9 @@ namespace evenkeel::detail {
 /// that upsets, text alone levels again, a thousand times cheaper; where it is scarce, whole samples (`cargo_step`).
 class joint_choice {
   public:
-    void start(step_problem const& problem, std::span<group_view const> views, std::vector<phase_ranks>& chosen) {
+    /// @param slots  How many micro-batches there are.
+    void start(step_problem const& problem, std::span<group_view const> views, std::size_t slots,
+               std::vector<phase_ranks>& chosen) {
         views_ = views;
         problem.order_encoders(order_);
         chosen.resize(problem.phases.size());
@@ -51,6 +54,9 @@ class joint_choice {
             }
         }
         anchors_.resize(problem.samples.size());
+        if (slots > 1) {
+            reserve(problem, most);
+        }
     }
 
     /// Decides one micro-batch of the samples given, in ascending order.
@@ -88,6 +94,15 @@ class joint_choice {
     }
 
   private:
+    /// What micro-batches have differs from step to step, which must not show in the memory that they take.
+    void reserve(step_problem const& problem, std::size_t items) {
+        task_.reserve(items);
+        for (std::size_t number = 0; number < problem.phases.size(); ++number) {
+            auto const& amounts = problem.amounts.phases[number];
+            planner_.reserve(problem.phases[number], amounts.weights.size(), amounts.several_units, views_[number]);
+        }
+    }
+
     static void tell(orchestrate_options const& options, std::size_t number) {
         if (options.planned) {
             options.planned(number);
@@ -153,7 +168,7 @@ class joint_choice {
                 task_.some_bytes[at] = amounts.bytes[whole ? at : task_.item(at)];
             }
         }
-        take_weights(amounts, whole);
+        task_.take_weights(amounts, whole);
         task_.bytes = first && amounts.weights_are_bytes() ? task_.weights : std::span{std::as_const(task_.some_bytes)};
         task_.classes = first ? std::span<std::uint8_t const>{} : std::span<std::uint8_t const>{task_.some_classes};
         task_.limit_imports = first;
@@ -192,23 +207,10 @@ class joint_choice {
         if (!whole) {
             task_.items.assign(samples.begin(), samples.end());
         }
-        take_weights(amounts.phases.back(), whole);
-        task_.bytes = whole ? std::span<std::uint64_t const>{amounts.moving} : pick(amounts.moving, task_.some_bytes);
+        task_.take_weights(amounts.phases.back(), whole);
+        task_.bytes =
+            whole ? std::span<std::uint64_t const>{amounts.moving} : task_.copies_of(amounts.moving, task_.some_bytes);
         task_.classes = task_.some_classes;
-    }
-
-    void take_weights(phase_amounts const& amounts, bool whole) {
-        task_.weights = whole ? amounts.weights : pick(amounts.weights, task_.some_weights);
-        task_.padded = whole ? amounts.padded : pick(amounts.padded, task_.some_padded);
-    }
-
-    /// Those of the items of the task.
-    std::span<std::uint64_t const> pick(std::span<std::uint64_t const> all, std::vector<std::uint64_t>& some) const {
-        some.resize(all.empty() ? 0 : task_.items.size());
-        for (std::size_t at = 0; at < some.size(); ++at) {
-            some[at] = all[to_index(task_.items[at])];
-        }
-        return some;
     }
 
     void plan(step_problem const& problem, orchestrate_options const& options, std::size_t number,

@@ -10,7 +10,6 @@
 
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
-#include <evenkeel/core/plan.hpp>
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/cost/linear.hpp>
 #include <evenkeel/cost/padded.hpp>
@@ -19,6 +18,7 @@
 #include <evenkeel/orchestrate/detail/polish.hpp>
 #include <evenkeel/orchestrate/detail/sparse_nodes.hpp>
 #include <evenkeel/orchestrate/detail/whole_samples.hpp>
+#include <evenkeel/orchestrate/detail/write_ranks.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/place/relabel.hpp>
 #include <evenkeel/solve/balance.hpp>
@@ -30,19 +30,20 @@
 
 namespace evenkeel::detail {
 
-/// The rank of each item of a plan.
-inline void write_ranks(plan const& plan, std::vector<std::uint32_t>& rank_of) {
-    rank_of.resize(plan.items.size());
-    for (std::size_t rank = 0; rank < plan.ranks().value; ++rank) {
-        for (item_id const item : plan[to_id<rank_id>(rank)]) {
-            rank_of[to_index(item)] = static_cast<std::uint32_t>(rank);
-        }
-    }
-}
-
 /// Plans one phase after another by the method that each asks for; keeps its memory from one to the next.
 class phase_planner {
   public:
+    /// For what stays home in a phase, with up to so many items.
+    void reserve(phase const& phase, std::size_t items, bool several_units, group_view const& view) {
+        if (phase.method != phase_method::stay || phase.cost.pads() || phase.given) {
+            return;
+        }
+        staying_.reserve(items, view.ranks(), view.nodes());
+        if (several_units) {
+            whole_samples_.reserve(items, view.nodes());
+        }
+    }
+
     void operator()(phase_task& task, phase const& phase, group_view const& view, double tolerance,
                     phase_answer& answer) {
         if (phase.method == phase_method::stay && !phase.cost.pads()) {

@@ -8,6 +8,7 @@
 
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/quality.hpp>
+#include <evenkeel/orchestrate/detail/phase_amounts.hpp>
 
 namespace evenkeel::detail {
 
@@ -30,6 +31,32 @@ struct phase_task {
     std::vector<std::uint64_t> some_padded;
     std::vector<std::uint64_t> some_bytes;
     std::vector<std::uint8_t> some_classes;
+
+    void reserve(std::size_t most) {
+        home_ranks.reserve(most);
+        items.reserve(most);
+        starts.reserve(most);
+        some_weights.reserve(most);
+        some_padded.reserve(most);
+        some_bytes.reserve(most);
+        some_classes.reserve(most);
+    }
+
+    /// @param amounts  Of the phase, of which the task has the `whole` or `items`.
+    void take_weights(phase_amounts const& amounts, bool whole) {
+        weights = whole ? amounts.weights : copies_of(amounts.weights, some_weights);
+        padded = whole ? amounts.padded : copies_of(amounts.padded, some_padded);
+    }
+
+    /// What `all` has for each of `items`, if anything.
+    std::span<std::uint64_t const> copies_of(std::span<std::uint64_t const> all,
+                                             std::vector<std::uint64_t>& copies) const {
+        copies.resize(all.empty() ? 0 : items.size());
+        for (std::size_t at = 0; at < copies.size(); ++at) {
+            copies[at] = all[to_index(items[at])];
+        }
+        return copies;
+    }
 
     [[nodiscard]] std::size_t size() const noexcept { return weights.size(); }
     [[nodiscard]] std::size_t item(std::size_t position) const noexcept {

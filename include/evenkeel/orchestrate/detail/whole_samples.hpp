@@ -67,6 +67,15 @@ class whole_samples {
         }
     }
 
+    void reserve(std::size_t items, std::size_t nodes) {
+        weights_.reserve(items);
+        bytes_.reserve(items);
+        sums_.reserve(items + 1);
+        classes_.reserve(items);
+        homes_.reserve(items);
+        space_.reserve(items, nodes, nodes);
+    }
+
     /// Bytes of the samples that have moved.
     [[nodiscard]] std::uint64_t between_nodes() const noexcept { return between_nodes_; }
 
