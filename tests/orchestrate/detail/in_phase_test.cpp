@@ -191,6 +191,12 @@ TEST(in_phase, names_the_phase_of_lengths_and_bytes_that_do_not_fit) {
                 overflows("orchestrate: phases[1] (audio): the length of sample 0, 9223372036854775812 + "
                           "9223372036854775808, exceeds 64 bits"));
     EXPECT_THAT(with([](auto& drawn) {
+                    drawn.phases[2].pad_to = std::uint64_t{1} << 40;
+                    drawn.phases[2].cost = attention_cost{24576, 1};
+                }),
+                overflows("orchestrate: phases[2] (llm): attention_cost: the weight of length 1099511627776 exceeds 64 "
+                          "bits, with lengths rounded up to pad_to = 1099511627776"));
+    EXPECT_THAT(with([](auto& drawn) {
                     drawn.samples.text[0] = std::numeric_limits<std::uint64_t>::max() - 8;
                     drawn.phases[2].bytes_in = 0;
                     drawn.phases[2].pad_to = 16;

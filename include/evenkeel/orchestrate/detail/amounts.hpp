@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 #include <evenkeel/orchestrate/detail/in_phase.hpp>
@@ -46,7 +47,14 @@ void weigh_padded(phase const& phase, std::span<std::uint64_t const> lengths, ph
         for (std::size_t item = 0; item < lengths.size(); ++item) {
             weights[item] = rounded_up(lengths[item], phase.pad_to, [&] { return name(item); });
         }
-        phase.cost.weigh(weights, weights, amounts.padded);
+        try {
+            phase.cost.weigh(weights, weights, amounts.padded);
+        } catch (std::overflow_error const& error) {
+            // It names a length that the caller has not given.
+            throw std::overflow_error{std::string{error.what()}
+                                          .append(", with lengths rounded up to pad_to = ")
+                                          .append(std::to_string(phase.pad_to))};
+        }
     }
     amounts.weights = weights;
 }
