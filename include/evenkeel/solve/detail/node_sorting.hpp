@@ -29,11 +29,12 @@ class node_sorting {
 
     /// All that weighs something.
     ///
-    /// @param batch   Their sum fits into 64 bits.
-    /// @param sorted  Its weights and positions are written.
+    /// @param batch    Their sum fits into 64 bits.
+    /// @param present  How many weigh something.
+    /// @param sorted   Its weights and positions are written.
     void operator()(std::span<std::uint64_t const> batch, node_runs const& homes, std::size_t nodes,
-                    sorted_items& sorted) {
-        start(batch.size(), sorted);
+                    std::size_t present, sorted_items& sorted) {
+        start(present, sorted);
         for (std::size_t node = 0; node < nodes; ++node) {
             auto const runs = homes.of(node);
             if (runs.size() == 1) {
@@ -57,7 +58,7 @@ class node_sorting {
     /// Of these only what is of class 0, as it is.
     void of_class_0(std::span<std::uint64_t const> batch, std::span<std::uint8_t const> classes, node_runs const& homes,
                     std::size_t nodes, sorted_items& sorted) {
-        start(batch.size(), sorted);
+        start(static_cast<std::size_t>(std::ranges::count(classes, std::uint8_t{0})), sorted);
         for (std::size_t node = 0; node < nodes; ++node) {
             std::size_t most = 0;
             for (auto const run : homes.of(node)) {
@@ -83,9 +84,10 @@ class node_sorting {
     [[nodiscard]] std::span<std::size_t const> ends() const noexcept { return ends_; }
 
   private:
-    void start(std::size_t batch, sorted_items& sorted) {
-        sorted.weights.resize(batch);
-        sorted.positions.resize(batch);
+    /// @param most  How many may come: no more memory is made ready, as that takes time.
+    void start(std::size_t most, sorted_items& sorted) {
+        sorted.weights.resize(most);
+        sorted.positions.resize(most);
         ends_.clear();
         end_ = 0;
     }

@@ -188,7 +188,7 @@ struct stay_items {
         }
         all_sorted_ = true;
         if (by_node_) {
-            sorting_(weights_, at_home.runs, at_home.nodes.size(), sorted_);
+            sorting_(weights_, at_home.runs, at_home.nodes.size(), size(), sorted_);
         } else {
             sort_items({}, weights_, sorted_);
         }
