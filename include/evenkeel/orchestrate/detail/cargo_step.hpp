@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <evenkeel/core/ids.hpp>
+#include <evenkeel/orchestrate/detail/by_bytes.hpp>
 #include <evenkeel/orchestrate/detail/cargo_hold.hpp>
 #include <evenkeel/orchestrate/detail/group_view.hpp>
 #include <evenkeel/orchestrate/detail/in_phase.hpp>
@@ -19,8 +20,8 @@
 
 namespace evenkeel::detail {
 
-/// A second try at a step whose LLM had to part samples from their outputs: whole samples move first (`scarce_cargo`),
-/// and the cheaper of the two is kept.
+/// More tries at a step whose LLM had to part samples from their outputs, of which the cheapest is kept: the LLM chooses
+/// by bytes (`by_bytes`), or whole samples move first (`scarce_cargo`).
 class cargo_step {
   public:
     /// @param task      What the LLM was planned from.
@@ -28,9 +29,16 @@ class cargo_step {
     ///                  has to move, and the rank to start from.
     template <class PlanLlm>
     void operator()(step_problem const& problem, std::span<group_view const> views, std::span<item_id const> samples,
-                    phase_task const& task, micro_batch_count micro_batches, phase_planner& planner,
+                    phase_task& task, micro_batch_count micro_batches, phase_planner& planner,
                     std::vector<phase_ranks>& chosen, PlanLlm plan_llm) {
-        if (!parts_samples(task, views.back(), chosen.back().rank_of) || !cargo_hold::is_possible(problem, views)) {
+        if (!parts_samples(task, views.back(), chosen.back().rank_of)) {
+            return;
+        }
+        in_phase(problem.phases, problem.encoders(), [&] {
+            double const tolerance = tolerance_of(problem.phases.back(), micro_batches);
+            plan_by_bytes_(task, problem.phases.back(), views.back(), tolerance, planner, chosen.back());
+        });
+        if (!cargo_hold::is_possible(problem, views)) {
             return;
         }
         allowed_.resize(chosen.size());
@@ -94,20 +102,6 @@ class cargo_step {
             }
         }
         return true;
-    }
-
-    /// Whether a sample runs in another node than its outputs are in.
-    [[nodiscard]] static bool parts_samples(phase_task const& task, group_view const& view,
-                                            std::span<std::uint32_t const> rank_of) noexcept {
-        auto const nodes = view.nodes_of_ranks();
-        bool const whole = task.items.empty();
-        for (std::size_t at = 0; at < task.size(); ++at) {
-            std::uint32_t const rank = rank_of[whole ? at : to_index(task.items[at])];
-            if (rank != task.home_ranks[at] && task.classes[at] != 0 && nodes[rank] != nodes[task.home_ranks[at]]) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /// Bytes of all movements, forward and backward.
@@ -199,6 +193,7 @@ class cargo_step {
         chosen.from_scratch = chosen.from_scratch || answer_.from_scratch;
     }
 
+    by_bytes plan_by_bytes_;
     cargo_hold hold_;
     scarce_cargo exchange_;
     std::vector<std::uint64_t> allowed_;  ///< of each phase: what no rank may exceed

@@ -156,7 +156,7 @@ class phase_planner {
     /// Evens out the ranks of each node from scratch, which is more often possible, without parting a sample's units.
     bool keep_together(phase_task const& task, phase const& phase, group_view const& view, double tolerance,
                        phase_answer& answer) {
-        std::uint64_t const bound = whole_samples_.bound_of(task.weights, view.ranks());
+        std::uint64_t const bound = staying_.result.quality.lower_bound;
         if (!nodes_first_(task, view, goal_of(bound, tolerance), phase.effort, parcel_of::sample)) {
             return false;
         }
@@ -192,8 +192,7 @@ class phase_planner {
                              .nodes = view.nodes(),
                              .tolerance = tolerance,
                              .effort = phase.effort,
-                             // Half: with more, tries with other shares follow, and with less, failing nodes.
-                             .slack_tenths = 5,
+                             .slack_tenths = task.slack_tenths,
                              // Of the phase that moves most bytes, which comes first. Few items find no other room.
                              .limit_imports = task.limit_imports && !is_sparse(task.size(), view.ranks()),
                              .bounds = is_sparse(task.size(), view.ranks()),
