@@ -193,6 +193,27 @@ TEST(rebalance, makes_the_same_plan_without_bounds_and_says_that_there_are_none)
     }
 }
 
+// Items of a later class wait to be sorted until they are needed, which must not depend on who asks for bounds.
+TEST(rebalance, makes_the_same_plan_without_bounds_of_items_that_have_classes) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        test::seeded random{seed};
+        std::size_t const per_rank = random.up_to(1) == 0 ? random.between(1, 12) : random.between(14, 30);
+        auto lengths = test::mixed_batch(seed, 8, per_rank).lengths;
+        std::uint64_t const unit = random.up_to(1) == 0 ? 1 : std::uint64_t{1} << 22;
+        std::vector<std::uint8_t> classes(lengths.size());
+        for (std::size_t item = 0; item < lengths.size(); ++item) {
+            lengths[item] *= unit;
+            classes[item] = static_cast<std::uint8_t>(random.up_to(1));
+        }
+        auto const home = home_layout(counts(8, per_rank));
+        auto const cluster = uniform_topology({8}, {2});
+        rebalance_options options{.effort = 64, .classes = classes};
+        auto const with = rebalance(lengths, home, cluster, linear_cost{}, options);
+        options.bounds = false;
+        EXPECT_EQ(rebalance(lengths, home, cluster, linear_cost{}, options).plan, with.plan) << "seed " << seed;
+    }
+}
+
 TEST(rebalance, refuses_what_does_not_belong_together) {
     auto const home = home_layout(counts{2, 1});
     auto const cluster = uniform_topology({2}, {1});

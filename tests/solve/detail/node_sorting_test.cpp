@@ -49,8 +49,7 @@ struct drawing {
                 .home_nodes = {},
                 .classes = classes,
                 .nodes_of_ranks = nodes_of_ranks,
-                .nodes = nodes_of_ranks.size() / 2,
-                .bounds = false};
+                .nodes = nodes_of_ranks.size() / 2};
     }
 };
 
@@ -172,9 +171,9 @@ TEST_P(node_sorting_law, a_completed_list_is_that_of_all_items) {
     test::seeded random{GetParam()};
     std::size_t const nodes = random.between(2, 5);
     drawing drawn{nodes};
-    for (std::size_t item = 0; item < 20 * nodes; ++item) {
+    for (std::size_t item = 0; item < 40 * nodes; ++item) {
         drawn.weights.push_back(random.up_to(9) == 0 ? 0 : 2 * random.between(1, 30));
-        drawn.homes.push_back(static_cast<std::uint32_t>(item / 10));
+        drawn.homes.push_back(static_cast<std::uint32_t>(item / 20));
         drawn.classes.push_back(static_cast<std::uint8_t>(random.up_to(2)));
     }
     // What one phase before has moved.
@@ -189,9 +188,7 @@ TEST_P(node_sorting_law, a_completed_list_is_that_of_all_items) {
     EXPECT_NE(drawn.items.class_0(), nullptr);
 
     drawing complete{drawn};
-    auto task = complete.task();
-    task.bounds = true;
-    complete.items.assign("test", task, item_order::by_node);
+    complete.sort(item_order::by_weight);
     EXPECT_EQ(complete.items.class_0(), nullptr);
     stay_state all;
     all.go_home(complete.items, ranks);

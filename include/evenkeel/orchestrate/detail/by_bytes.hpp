@@ -49,7 +49,7 @@ class by_bytes {
         std::uint64_t const allowed = std::max(quality.max_load, goal_of(quality.lower_bound, tolerance));
         auto best = parted_by(task, classes, view, [&](std::size_t at) { return chosen.rank_of[task.item(at)]; });
         task.classes = {};
-        for (std::uint64_t const tenths : {5, 2, 0, 8}) {
+        for (std::uint64_t const tenths : {5U, 2U, 0U, 8U}) {
             if (!best.with_outputs) {
                 break;
             }
