@@ -10,6 +10,8 @@
 #include <evenkeel/cost/conv_attention.hpp>
 #include <evenkeel/orchestrate/orchestrate.hpp>
 
+#include "tests/support/batches.hpp"
+
 namespace evenkeel::weightless_test {
 namespace {
 
@@ -42,6 +44,33 @@ TEST(weightless, absent_units_of_a_phase_that_pads_and_packs_stay) {
     auto const step = orchestrate(samples, phases, uniform_topology({2}, {1}));
     EXPECT_EQ(step.phases[0].layout, expand(step.home, step.units[0]));
     EXPECT_EQ(step.phases[0].quality[0].max_load, 100u);
+}
+
+// How a phase is searched depends on how many of its units weigh something, not on how many there are.
+TEST(weightless, units_cost_no_bytes_and_save_none) {
+    auto const ranks = flat_group({16});
+    std::vector<phase> const phases{{.name = "video", .group = ranks, .bytes_in = 4704, .bytes_out = 7168},
+                                    {.name = "llm", .group = ranks, .bytes_in = 8}};
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        test::seeded random{seed};
+        step_samples without{.counts = std::vector<std::size_t>(16, 20), .text = {}, .inputs = {{}}};
+        std::vector<std::size_t> units;
+        std::vector<std::uint64_t> lengths;
+        for (std::size_t sample = 0; sample < 320; ++sample) {
+            without.text.push_back(random.between(10, 200));
+            lengths.push_back(random.up_to(4) == 0 ? random.between(100, 2000) : 0);
+            units.push_back(lengths.back() > 0 ? 1 : 0);
+            if (lengths.back() > 0) {
+                without.inputs[0].lengths.push_back(lengths.back());
+            }
+        }
+        without.inputs[0].units = units_of(units);
+        auto with = without;
+        with.inputs[0] = {.units = one_unit_each(320), .lengths = lengths};
+        auto const cluster = uniform_topology({16}, {4});
+        EXPECT_EQ(orchestrate(with, phases, cluster).traffic, orchestrate(without, phases, cluster).traffic)
+            << "seed " << seed;
+    }
 }
 
 /// Nodes of two ranks and of one. Node 0 has drawn 44 images, every other with a sound, and node 1 four images and 22

@@ -141,7 +141,7 @@ class phase_planner {
         answer.rank_of.reserve(staying_.rank_of_item.capacity());
         answer.rank_of.swap(staying_.rank_of_item);
         answer.from_scratch = kept.from_scratch;
-        if (tolerance > 0 && is_sparse(task.size(), view.ranks())) {
+        if (tolerance > 0 && is_sparse(task.weights, view.ranks())) {
             std::uint64_t const least = kept.between_nodes_bound.value_or(0);
             bool const is_good = !kept.from_scratch && kept.between_nodes <= least + least / 20;
             if (!is_good && !by_nodes(task, phase, view, tolerance, answer) && kept.from_scratch) {
@@ -183,6 +183,7 @@ class phase_planner {
     }
 
     void even_out(phase_task const& task, phase const& phase, group_view const& view, double tolerance) {
+        bool const sparse = is_sparse(task.weights, view.ranks());
         rebalance(staying_, {.weights = task.weights,
                              .bytes = task.bytes,
                              .home_ranks = task.home_ranks,
@@ -194,8 +195,8 @@ class phase_planner {
                              .effort = phase.effort,
                              .slack_tenths = task.slack_tenths,
                              // Of the phase that moves most bytes, which comes first. Few items find no other room.
-                             .limit_imports = task.limit_imports && !is_sparse(task.size(), view.ranks()),
-                             .bounds = is_sparse(task.size(), view.ranks()),
+                             .limit_imports = task.limit_imports && !sparse,
+                             .bounds = sparse,
                              .plan = false});
     }
 

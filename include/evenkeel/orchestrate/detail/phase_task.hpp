@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -82,8 +83,19 @@ inline void list_starts(std::span<item_id const> owners, phase_task& task) {
     starts.resize(samples);
 }
 
-/// Up to 13 items per rank, two ranks' items can be split in all ways.
-[[nodiscard]] inline bool is_sparse(std::size_t items, std::size_t ranks) noexcept { return items <= 13 * ranks; }
+/// Up to 13 items per rank that weigh something, two ranks' items can be split in all ways.
+[[nodiscard]] inline bool is_sparse(std::span<std::uint64_t const> weights, std::size_t ranks) noexcept {
+    std::size_t const most = 13 * ranks;
+    std::size_t present = 0;
+    // So many at a time: mostly the first third says that there are more.
+    constexpr std::size_t at_once = 1024;
+    for (std::size_t first = 0; first < weights.size() && present <= most; first += at_once) {
+        for (auto const weight : weights.subspan(first, std::min(at_once, weights.size() - first))) {
+            present += weight != 0 ? 1U : 0U;
+        }
+    }
+    return present <= most;
+}
 
 /// The rank of each item of a task, and how even that is.
 struct phase_answer {

@@ -48,7 +48,7 @@ class whole_samples {
                            .effort = effort,
                            .slack_tenths = 0,
                            // Where there are many to choose from, as of units that are planned one by one.
-                           .limit_imports = task.limit_imports && !is_sparse(weights_.size(), view.ranks()),
+                           .limit_imports = task.limit_imports && !is_sparse(weights_, view.ranks()),
                            .bounds = false,
                            .plan = false});
         // A plan that was made without regard to homes would move all samples; units one by one do better.
@@ -81,7 +81,7 @@ class whole_samples {
 
     /// `lower_bound`, of which with many items per rank the mean and the heaviest item are all.
     [[nodiscard]] std::uint64_t bound_of(std::span<std::uint64_t const> weights, std::size_t ranks) {
-        if (is_sparse(weights.size(), ranks)) {
+        if (is_sparse(weights, ranks)) {
             return bound_(weights, {ranks});
         }
         // Mostly no item has as many bits as the mean, so that none need be looked for.

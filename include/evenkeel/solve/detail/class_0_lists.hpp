@@ -28,14 +28,14 @@ class class_0_lists {
         sorting_.reserve(batch, nodes);
     }
 
-    /// With no more items than that, most have to be looked at.
+    /// With no more items than that which weigh something, most have to be looked at.
     static constexpr std::size_t few_per_rank = 13;
 
     /// Whether there is enough of class 0 to make the other items wait, and these can be sorted later: no node has more
     /// than `short_sorting` takes.
     [[nodiscard]] static bool may_do(stay_task const& task, home_sums const& at_home) {
         auto const of_class_0 = static_cast<std::size_t>(std::ranges::count(task.classes, std::uint8_t{0}));
-        return task.nodes > 1 && task.classes.size() > few_per_rank * task.nodes_of_ranks.size() &&
+        return task.nodes > 1 && at_home.present > few_per_rank * task.nodes_of_ranks.size() &&
                !at_home.some_homeless && of_class_0 >= task.classes.size() / 16 &&
                short_sorting::fits(std::ranges::max(at_home.drawn_on_nodes), width_of(at_home));
     }
