@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -45,6 +46,16 @@ TEST(group, has_as_many_ranks_as_data_parallel_instances) {
     EXPECT_EQ(tensor_parallel_pairs().ranks(), rank_count{4});
     EXPECT_EQ(tensor_parallel_pairs().leader(rank_id{3}), world_rank{6});
     EXPECT_EQ(group{}.ranks(), rank_count{0});
+}
+
+TEST(instance_of, finds_the_instance_of_every_member_and_none_for_others) {
+    group const some{.members = {world_rank{5}, world_rank{2}, world_rank{7}, world_rank{0}}, .offsets = {0, 1, 3, 4}};
+    EXPECT_EQ(instance_of(some, world_rank{5}), rank_id{0});
+    EXPECT_EQ(instance_of(some, world_rank{2}), rank_id{1});
+    EXPECT_EQ(instance_of(some, world_rank{7}), rank_id{1});
+    EXPECT_EQ(instance_of(some, world_rank{0}), rank_id{2});
+    EXPECT_EQ(instance_of(some, world_rank{1}), std::nullopt);
+    EXPECT_EQ(instance_of({}, world_rank{0}), std::nullopt);
 }
 
 TEST(flat_group, makes_every_world_rank_an_instance) {

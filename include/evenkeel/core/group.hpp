@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,6 +53,20 @@ struct group {
         result.offsets.push_back(rank + 1);
     }
     return result;
+}
+
+/// The instance that a world rank is a member of; none if it has no part in the group.
+///
+///     evenkeel::instance_of(pairs, world_rank{3});   // rank_id{1}
+///
+/// @complexity O(members)
+[[nodiscard]] inline std::optional<rank_id> instance_of(group const& group, world_rank member) noexcept {
+    auto const place = std::ranges::find(group.members, member);
+    if (place == group.members.end()) {
+        return std::nullopt;
+    }
+    auto const end = std::ranges::upper_bound(group.offsets, static_cast<std::size_t>(place - group.members.begin()));
+    return to_id<rank_id>(static_cast<std::size_t>(end - group.offsets.begin()) - 1);
 }
 
 /// Refuses a group whose items would have nowhere to go, or two instances that would share a place.

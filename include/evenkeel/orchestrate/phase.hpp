@@ -161,6 +161,16 @@ struct phase {
     std::optional<plan> given = {};  ///< over the instances, of the units of an encoder or the samples of the LLM
 };
 
+/// How many tokens an encoder makes of a unit of `tokens`: with `bytes_out`, what its output takes.
+///
+///     evenkeel::output_tokens({.tokens_per_output = 4}, 10);   // 3
+[[nodiscard]] inline std::uint64_t output_tokens(phase const& encoder, std::uint64_t tokens) noexcept {
+    // Asked, because dividing takes longer than all else.
+    return encoder.tokens_per_output == 1
+               ? tokens
+               : tokens / encoder.tokens_per_output + (tokens % encoder.tokens_per_output != 0 ? 1 : 0);
+}
+
 namespace detail {
 
 [[nodiscard]] inline double tolerance_of(phase const& phase, micro_batch_count micro_batches) noexcept {

@@ -48,14 +48,6 @@ struct step_amounts {
     std::vector<std::uint64_t> moving;  ///< bytes that moving each sample's LLM place costs: text, outputs, gradients
 };
 
-/// How many tokens an encoder makes of `tokens`.
-[[nodiscard]] inline std::uint64_t output_tokens(phase const& encoder, std::uint64_t tokens) noexcept {
-    // Asked, because dividing takes longer than all else.
-    return encoder.tokens_per_output == 1
-               ? tokens
-               : tokens / encoder.tokens_per_output + (tokens % encoder.tokens_per_output != 0 ? 1 : 0);
-}
-
 /// How often the outputs of an encoder travel: forward, and their gradients back.
 [[nodiscard]] inline std::uint64_t ways_of(phase const& encoder) noexcept { return encoder.trained ? 2 : 1; }
 
