@@ -38,19 +38,27 @@ std::vector<std::string> words_of(std::string_view list) {
     return result;
 }
 
-/// The two numbers of "1/256"; of "3", 3 and 1.
+/// The two numbers of "1/256"; of "1", 1 and 1.
 void set_scale(std::string const& text, payload_scale& scale) {
-    auto const bar = std::min(text.find('/'), text.size());
-    auto const denominator = bar == text.size() ? std::string{"1"} : text.substr(bar + 1);
+    auto const bar = text.find('/');
+    if (bar == text.npos && text != "1") {
+        refuse("--payload-scale", "a part A/B such as 1/256, or 1", in_quotes(text));
+    }
     constexpr auto most = std::uint64_t{1'000'000};
-    scale.numerator = whole_number("--payload-scale", text.substr(0, bar), 1, most);
-    scale.denominator = whole_number("--payload-scale", denominator, 1, most);
+    scale.numerator = whole_number("--payload-scale: numerator", text.substr(0, bar), 1, most);
+    scale.denominator =
+        bar == text.npos ? 1 : whole_number("--payload-scale: denominator", text.substr(bar + 1), 1, most);
+    if (scale.numerator > scale.denominator) {
+        refuse("--payload-scale", "at most 1", in_quotes(text));
+    }
 }
 
 /// What is balanced, and over what. @return `--ranks-per-node`, which may be left out
 CLI::Option const* add_samples_and_ranks(CLI::App& app, options& to) {
-    add_path(app, "--lengths", to.lengths,
-             "CSV of token lengths: the header names the columns, one row per sample (default: made-up rows)");
+    add_path(
+        app, "--lengths", to.lengths,
+        "CSV of token lengths: the header names the columns, one row per sample; a cell of several units, 256+256+88, "
+        "is balanced as a whole (default: made-up rows)");
     add_number(app, "--seed", to.seed, 0, no_limit, "Seed of the made-up rows of text, image and audio");
     add_number(app, "--ranks", to.ranks, 1, most_ranks, "How many ranks share the work");
     auto const* const nodes =
@@ -71,7 +79,8 @@ void add_methods(CLI::App& app, options& to) {
     app.add_flag("--compare", to.compare, "Balance by every method and show the results side by side");
     app.add_option_function<std::string>(
            "--phases", [&to](std::string const& text) { to.phases = words_of(text); },
-           "Only these phases, separated by commas: llm,image (default: all)")
+           "Only these phases, separated by commas: llm,image (default: all); to the llm, what belongs to a phase left "
+           "out is text")
         ->type_name("NAMES");
 }
 

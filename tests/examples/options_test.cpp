@@ -82,6 +82,11 @@ TEST(options, are_read_from_the_command_line) {
     EXPECT_TRUE(folder.names().empty());
 }
 
+TEST(options, let_a_part_of_the_payload_travel_or_all) {
+    EXPECT_EQ(parsed({"--payload-scale", "1"}).scale, (payload_scale{.numerator = 1, .denominator = 1}));
+    EXPECT_EQ(parsed({"--payload-scale", "2/2"}).scale, (payload_scale{.numerator = 2, .denominator = 2}));
+}
+
 TEST(options, choose_the_method) {
     EXPECT_EQ(parsed({"--method", "scratch"}).method, method::scratch);
     EXPECT_EQ(parsed({"--method", "relabel"}).method, method::relabel);
@@ -181,8 +186,16 @@ INSTANTIATE_TEST_SUITE_P(
         bad_line{{"--method", "luck"}, "--method: expected one of: scratch, relabel, stay, got 'luck'"},
         bad_line{{"--phases"}, "--phases: expected a value, got none"},
         bad_line{{"--steps", "0"}, "--steps: expected a whole number of at least 1, got 0"},
-        bad_line{{"--payload-scale", "1/0"}, "--payload-scale: expected a whole number from 1 to 1000000, got 0"},
-        bad_line{{"--payload-scale", "0.5"}, "--payload-scale: expected a whole number from 1 to 1000000, got '0.5'"},
+        bad_line{{"--payload-scale", "1/0"},
+                 "--payload-scale: denominator: expected a whole number from 1 to 1000000, got 0"},
+        bad_line{{"--payload-scale", "0/2"},
+                 "--payload-scale: numerator: expected a whole number from 1 to 1000000, got 0"},
+        bad_line{{"--payload-scale", "1/"},
+                 "--payload-scale: denominator: expected a whole number from 1 to 1000000, got ''"},
+        bad_line{{"--payload-scale", "0.5"}, "--payload-scale: expected a part A/B such as 1/256, or 1, got '0.5'"},
+        bad_line{{"--payload-scale", "x"}, "--payload-scale: expected a part A/B such as 1/256, or 1, got 'x'"},
+        bad_line{{"--payload-scale", "2"}, "--payload-scale: expected a part A/B such as 1/256, or 1, got '2'"},
+        bad_line{{"--payload-scale", "3/2"}, "--payload-scale: expected at most 1, got '3/2'"},
         bad_line{{"--bytes-per-token", "0"}, "--bytes-per-token: expected a whole number from 1 to 1073741824, got 0"},
         bad_line{{"--seed", "x"}, "--seed: expected a whole number of at least 0, got 'x'"},
         bad_line{{"--rank", "8"}, "'--rank': unknown option, --help lists all options"},
