@@ -43,7 +43,7 @@ std::vector<std::uint64_t> by_sample(drawn_step const& drawn) {
     return values;
 }
 
-/// A step for the orchestrator: every sample is one unit of every encoder.
+/// A step for the orchestrator: every sample is one unit of each encoder that it has tokens for.
 struct step_input {
     step_samples samples;
     std::vector<evenkeel::phase> phases;
@@ -63,11 +63,18 @@ step_input input_of(comm::gathered_lengths const& lengths, std::span<std::string
     }
     for (std::size_t encoder = 0; encoder < encoders; ++encoder) {
         auto const bytes = bytes_per_token(names[encoder]);
-        result.samples.inputs.push_back(
-            {.units = one_unit_each(samples), .lengths = {lengths[encoder].begin(), lengths[encoder].end()}});
-        for (std::size_t sample = 0; with_llm && sample < samples; ++sample) {
-            result.samples.text[sample] -= lengths[encoder][sample];
+        std::vector<std::size_t> units(samples);
+        auto& inputs = result.samples.inputs.emplace_back();
+        for (std::size_t sample = 0; sample < samples; ++sample) {
+            std::uint64_t const tokens = lengths[encoder][sample];
+            // A unit of nothing would still be given a place.
+            if (tokens > 0) {
+                units[sample] = 1;
+                inputs.lengths.push_back(tokens);
+            }
+            result.samples.text[sample] -= with_llm ? tokens : 0;
         }
+        inputs.units = units_of(units);
         result.phases.push_back({.name = names[encoder],
                                  .group = ranks,
                                  .bytes_in = bytes.in,
@@ -184,7 +191,9 @@ step_outcome balance_step(comm::communicator& communicator, std::span<std::strin
     for (std::size_t phase = 0; phase < phases; ++phase) {
         std::size_t const number = phase < step.encoders() ? phase : llm;
         auto const move = number < llm ? step.raw(number) : step.text();
-        result.phases.push_back(outcome_of(move, topology, lengths[phase], step.phases[number].quality.front()));
+        std::span<std::uint64_t const> const tokens =
+            number < llm ? std::span{input.samples.inputs[number].lengths} : lengths[phase];
+        result.phases.push_back(outcome_of(move, topology, tokens, step.phases[number].quality.front()));
         result.phases.back().plan_ms = plan_ms[number];
     }
     std::uint64_t kind = 0;
@@ -194,17 +203,18 @@ step_outcome balance_step(comm::communicator& communicator, std::span<std::strin
     };
     for (std::size_t encoder = 0; encoder < step.encoders(); ++encoder) {
         auto const bytes = bytes_per_token(names[encoder]);
+        auto const& tokens = input.samples.inputs[encoder].lengths;
         auto const& raw = step.traffic.raw[encoder];
         auto const& outputs = step.traffic.outputs[encoder];
         result.bytes.push_back({.name = names[encoder],
                                 .raw = {raw.moved, raw.between_nodes},
                                 .output = {2 * outputs.moved, 2 * outputs.between_nodes}});
-        carry(step.raw(encoder), lengths[encoder], bytes.in);
+        carry(step.raw(encoder), tokens, bytes.in);
         if (with_llm) {
-            carry(step.outputs(encoder), lengths[encoder], bytes.out);
-            carry(invert(step.outputs(encoder)), lengths[encoder], bytes.out);
-            result.composed_saving += saved_by_composing(step, encoder, topology,
-                                                         field_per_token("outputs", lengths[encoder], bytes.out).bytes);
+            carry(step.outputs(encoder), tokens, bytes.out);
+            carry(invert(step.outputs(encoder)), tokens, bytes.out);
+            result.composed_saving +=
+                saved_by_composing(step, encoder, topology, field_per_token("outputs", tokens, bytes.out).bytes);
         }
     }
     if (with_llm) {

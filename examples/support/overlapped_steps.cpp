@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <evenkeel/comm/dispatcher.hpp>
 #include <evenkeel/core/group.hpp>
 #include <evenkeel/rearrange/order.hpp>
+#include <evenkeel/rearrange/units.hpp>
 
 #include "payload.hpp"
 
@@ -47,14 +49,21 @@ std::vector<evenkeel::phase> phases_for(std::span<std::string const> names, std:
 class filled_step {
   public:
     filled_step(drawn_step drawn, std::span<evenkeel::phase const> phases, bool with_llm, std::size_t rank)
-        : drawn_{std::move(drawn)}, samples_{drawn_.lengths.front().size()}, one_each_(samples_, 1) {
+        : drawn_{std::move(drawn)}, samples_{drawn_.lengths.front().size()}, units_of_(phases.size() - 1) {
         std::size_t const encoders = phases.size() - 1;
         text_ = with_llm ? drawn_.lengths[encoders] : std::vector<std::uint64_t>(samples_);
         for (std::size_t encoder = 0; encoder < encoders; ++encoder) {
             for (std::size_t sample = 0; with_llm && sample < samples_; ++sample) {
                 text_[sample] -= drawn_.lengths[encoder][sample];
             }
-            units_.push_back({.counts = one_each_, .lengths = drawn_.lengths[encoder]});
+            // A sample is one unit of each encoder that it has tokens for.
+            auto& [counts, lengths] = units_of_[encoder];
+            for (std::uint64_t const tokens : drawn_.lengths[encoder]) {
+                counts.push_back(tokens > 0 ? 1 : 0);
+            }
+            std::ranges::copy_if(drawn_.lengths[encoder], std::back_inserter(lengths),
+                                 [](std::uint64_t tokens) { return tokens > 0; });
+            units_.push_back({.counts = counts, .lengths = lengths});
         }
         for (std::size_t phase = 0; phase < phases.size(); ++phase) {
             auto& payload = payload_.emplace_back();
@@ -83,12 +92,15 @@ class filled_step {
         std::uint64_t wrong = 0;
         for (std::size_t phase = 0; phase < fields_.size(); ++phase) {
             auto const& inputs = step.samples().inputs;
-            auto const& lengths = phase < inputs.size() ? inputs[phase].lengths : step.samples().text;
+            bool const encodes = phase < inputs.size();
+            auto const& lengths = encodes ? inputs[phase].lengths : step.samples().text;
+            auto const samples = encodes ? samples_of_units(inputs[phase].units) : std::vector<item_id>{};
             std::size_t at = 0;
             for (item_id const item : items_on(step.plan().phases[phase].layout, self)) {
                 std::size_t const bytes = lengths[to_index(item)] * fields_[phase].columns;
+                item_id const sample = encodes ? samples[to_index(item)] : item;
                 wrong +=
-                    wrong_bytes(step.arrived(phase).subspan(at, bytes), drawn_.first_sample + to_index(item), phase);
+                    wrong_bytes(step.arrived(phase).subspan(at, bytes), drawn_.first_sample + to_index(sample), phase);
                 at += bytes;
             }
         }
@@ -98,7 +110,11 @@ class filled_step {
   private:
     drawn_step drawn_;
     std::size_t samples_;
-    std::vector<std::size_t> one_each_;
+    struct encoder_units {
+        std::vector<std::size_t> counts;
+        std::vector<std::uint64_t> lengths;
+    };
+    std::vector<encoder_units> units_of_;
     std::vector<std::uint64_t> text_;
     std::vector<comm::drawn_units> units_;
     std::vector<std::vector<std::byte>> payload_;

@@ -10,7 +10,11 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/comm/threads.hpp>
+#include <evenkeel/core/group.hpp>
 #include <evenkeel/core/topology.hpp>
+#include <evenkeel/orchestrate.hpp>
+
+#include "examples/support/tri_modal.hpp"
 
 namespace evenkeel::examples::balanced_step_test {
 namespace {
@@ -82,6 +86,48 @@ TEST(balance_step, counts_what_going_home_in_between_would_move) {
     // their gradients.
     EXPECT_EQ(scratch.bytes[0].output.total, 0U);
     EXPECT_EQ(scratch.composed_saving, 4 * 7168 * scratch.outcomes[0][0].moves.moved);
+}
+
+TEST(balance_step, gives_no_unit_to_a_sample_without_tokens) {
+    std::vector<std::string> const names{"image", "audio", "llm"};
+    constexpr std::size_t ranks = 8;
+    constexpr std::size_t per_rank = 6;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        auto const rows = tri_modal(ranks * per_rank, seed);
+        std::vector<by_rank> drawn(3, by_rank(ranks));
+        step_samples samples{.counts = std::vector<std::size_t>(ranks, per_rank), .inputs = {{}, {}}};
+        std::vector<std::vector<std::size_t>> units(2);
+        for (std::size_t row = 0; row < rows.rows(); ++row) {
+            samples.text.push_back(rows[row][0]);
+            for (std::size_t encoder = 0; encoder < 2; ++encoder) {
+                std::uint64_t const tokens = rows[row][encoder + 1];
+                drawn[encoder][row / per_rank].push_back(tokens);
+                units[encoder].push_back(tokens > 0 ? 1 : 0);
+                if (tokens > 0) {
+                    samples.inputs[encoder].lengths.push_back(tokens);
+                }
+            }
+            drawn[2][row / per_rank].push_back(rows[row][0] + rows[row][1] + rows[row][2]);
+        }
+        std::vector<phase> phases;
+        for (auto const& name : names) {
+            auto const bytes = bytes_per_token(name);
+            phases.push_back(
+                {.name = name, .group = flat_group({ranks}), .bytes_in = bytes.in, .bytes_out = bytes.out});
+        }
+        for (std::size_t encoder = 0; encoder < 2; ++encoder) {
+            samples.inputs[encoder].units = units_of(units[encoder]);
+        }
+        auto const step = orchestrate(samples, phases, uniform_topology({ranks}, {2}));
+        auto const done = run(names, drawn, {});
+
+        EXPECT_EQ(done.sum.wrong, 0U);
+        for (std::size_t encoder = 0; encoder < 2; ++encoder) {
+            EXPECT_EQ(done.bytes[encoder].raw.total, step.traffic.raw[encoder].moved) << seed;
+            EXPECT_EQ(done.bytes[encoder].output.total, 2 * step.traffic.outputs[encoder].moved) << seed;
+        }
+        EXPECT_EQ(done.bytes[2].text.total, step.traffic.text.moved) << seed;
+    }
 }
 
 TEST(balance_step, balances_encoders_without_an_llm) {
