@@ -24,6 +24,8 @@ using tokens = std::vector<std::int32_t>;
 using slices = std::vector<output_slice>;
 using texts = std::vector<text_slice>;
 
+auto refuses(std::string const& text) { return testing::ThrowsMessage<std::invalid_argument>(text); }
+
 /// One LLM rank, two encoders; sample 0 is "tt IIII t AA t" and sample 1 "III tt", padded to multiples of 4.
 struct interleaved {
     step_samples samples{.counts = {2},
@@ -72,7 +74,6 @@ TEST(assembly_of, is_empty_on_a_rank_without_samples) {
 }
 
 TEST(assembly_of, refuses_outputs_that_meet_or_end_past_their_sequence) {
-    auto const refuses = [](std::string const& text) { return testing::ThrowsMessage<std::invalid_argument>(text); };
     interleaved drawn;
     drawn.samples.inputs[1].starts[0] = 5;
     EXPECT_THAT([&] { (void)drawn.assemble(); }, refuses("assembly_of: phases[1] (audio): samples.inputs[1].starts[0] "
@@ -86,6 +87,79 @@ TEST(assembly_of, refuses_outputs_that_meet_or_end_past_their_sequence) {
         [&] { (void)drawn.assemble(); },
         refuses("orchestrate: phases[1] (audio): samples.inputs[1].starts.size() = 0, expected one for each of 1 "
                 "units, as samples.inputs[0] has some"));
+}
+
+TEST(assembly_of, refuses_a_rank_or_a_micro_batch_that_the_step_has_not) {
+    interleaved const drawn;
+    auto const step = orchestrate(drawn.samples, drawn.phases, uniform_topology({1}, {1}), {.micro_batches = {2}});
+    auto const assemble = [&](std::uint32_t rank, std::uint32_t micro_batch) {
+        return [&, rank, micro_batch] {
+            (void)assembly_of(drawn.samples, drawn.phases, step, rank_id{rank}, micro_batch_id{micro_batch});
+        };
+    };
+    EXPECT_THAT(assemble(1, 1), refuses("assembly_of: rank = 1, expected below the 1 ranks of the LLM's group"));
+    EXPECT_THAT(assemble(0, 2), refuses("assembly_of: micro_batch = 2, expected below the 2 micro-batches"));
+    EXPECT_NO_THROW(assemble(0, 1)());
+}
+
+TEST(assembly_of, refuses_a_step_that_is_not_of_these_samples_and_phases) {
+    interleaved const sound;
+    auto const step = orchestrate(sound.samples, sound.phases, uniform_topology({1}, {1}));
+    auto const with = [&](auto change) {
+        return [&, change] {
+            auto drawn = sound;
+            change(drawn);
+            (void)assembly_of(drawn.samples, drawn.phases, step, rank_id{0});
+        };
+    };
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.text.push_back(1); }),
+                refuses("assembly_of: samples.text.size() = 3, expected one for each of 2 samples of the step"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.text.pop_back(); }),
+                refuses("assembly_of: samples.text.size() = 1, expected one for each of 2 samples of the step"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.labels.pop_back(); }),
+                refuses("assembly_of: samples.labels.size() = 1, expected one for each of 2 samples of the step"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.counts.clear(); }),
+                refuses("assembly_of: samples.counts.size() = 0, expected one for each of 1 world ranks of the step"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs.pop_back(); }),
+                refuses("assembly_of: samples.inputs.size() = 1, expected one for each of 2 encoders of the step"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.phases.clear(); }),
+                refuses("assembly_of: phases.size() = 0, expected one for each of 3 phases of the step"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.phases.push_back(drawn.phases.back()); }),
+                refuses("assembly_of: phases.size() = 4, expected one for each of 3 phases of the step"));
+    EXPECT_THAT([&] { (void)assembly_of(sound.samples, sound.phases, planned_step{}, rank_id{0}); },
+                refuses("assembly_of: step.phases.size() = 0, expected at least the LLM"));
+    auto broken = step;
+    broken.phases.pop_back();
+    EXPECT_THAT([&] { (void)assembly_of(sound.samples, sound.phases, broken, rank_id{0}); },
+                refuses("assembly_of: step.phases.size() = 2, expected 1 + the 2 encoders of the step"));
+}
+
+TEST(assembly_of, refuses_inputs_and_phases_that_are_not_those_of_the_step) {
+    interleaved const sound;
+    auto const step = orchestrate(sound.samples, sound.phases, uniform_topology({1}, {1}));
+    auto const with = [&](auto change) {
+        return [&, change] {
+            auto drawn = sound;
+            change(drawn);
+            (void)assembly_of(drawn.samples, drawn.phases, step, rank_id{0});
+        };
+    };
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[0].lengths.pop_back(); }),
+                refuses("assembly_of: phases[0] (vision): samples.inputs[0].lengths.size() = 1, expected one for each "
+                        "of 2 units of the step"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[0].starts.pop_back(); }),
+                refuses("assembly_of: phases[0] (vision): samples.inputs[0].starts.size() = 1, expected one for each "
+                        "of 2 units of the step"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[1].units.offsets.pop_back(); }),
+                refuses("assembly_of: phases[1] (audio): samples.inputs[1].units.offsets.size() = 2, expected one for "
+                        "each of 3 offsets of the step"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[0].units.offsets[1] = 1000; }),
+                refuses("assembly_of: phases[0] (vision): samples.inputs[0].units.offsets[1] = 1000, expected 1 as in "
+                        "the step"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.phases[1].tokens_per_output = 0; }),
+                refuses("assembly_of: phases[1] (audio): tokens_per_output = 0, expected at least 1"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.phases[2].pad_to = 0; }),
+                refuses("assembly_of: phases[2] (llm): pad_to = 0, expected at least 1"));
 }
 
 TEST(assembly_of, takes_an_output_without_tokens_wherever_it_starts_in_its_sequence) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -58,6 +59,37 @@ TEST(bound_of, names_itself_where_it_refuses_what_orchestrate_would) {
     phases.clear();
     EXPECT_THAT(
         bound, testing::ThrowsMessage<std::invalid_argument>("bound_of: phases.size() = 0, expected at least the LLM"));
+}
+
+TEST(bound_of, refuses_a_step_that_is_not_of_these_samples_and_phases) {
+    step_samples const samples{
+        .counts = {1, 1}, .text = {5, 6}, .inputs = {{.units = units_of(counts{1, 1}), .lengths = {3, 4}}}};
+    std::vector<phase> const phases{{.name = "vision", .group = flat_group({2})},
+                                    {.name = "llm", .group = flat_group({2})}};
+    auto const cluster = uniform_topology({2}, {1});
+    auto const step = orchestrate(samples, phases, cluster);
+    auto other = samples;
+    auto runs = phases;
+    auto const bound = [&] { (void)bound_of(other, runs, cluster, step); };
+    auto const refuses = [](std::string const& text) { return testing::ThrowsMessage<std::invalid_argument>(text); };
+    other = {.counts = {2, 1}, .text = {5, 6, 7}, .inputs = {{.units = units_of(counts{1, 1, 0}), .lengths = {3, 4}}}};
+    EXPECT_THAT(bound, refuses("bound_of: samples.text.size() = 3, expected one for each of 2 samples of the step"));
+    other = {.counts = {0, 1}, .text = {5}, .inputs = {{.units = units_of(counts{2}), .lengths = {3, 4}}}};
+    EXPECT_THAT(bound, refuses("bound_of: samples.text.size() = 1, expected one for each of 2 samples of the step"));
+    other = samples;
+    other.inputs[0] = {.units = units_of(counts{1, 0}), .lengths = {3}};
+    EXPECT_THAT(bound, refuses("bound_of: phases[0] (vision): samples.inputs[0].lengths.size() = 1, expected one for "
+                               "each of 2 units of the step"));
+    other = samples;
+    other.inputs.clear();
+    runs.erase(runs.begin());
+    EXPECT_THAT(bound, refuses("bound_of: phases.size() = 1, expected one for each of 2 phases of the step"));
+    other = samples;
+    runs = phases;
+    runs[1].group = flat_group({1});
+    EXPECT_THAT(bound, refuses("bound_of: phases[1] (llm): group.ranks() = 1, expected the 2 ranks of the step"));
+    EXPECT_THAT([&] { (void)bound_of(samples, phases, cluster, planned_step{}); },
+                refuses("bound_of: step.phases.size() = 0, expected at least the LLM"));
 }
 
 TEST(bound_of, is_nothing_where_everything_can_stay) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <evenkeel/orchestrate/loss.hpp>
@@ -36,6 +39,44 @@ TEST(loss_counts_of, weighs_nothing_where_there_is_no_label) {
     auto const loss = loss_counts_of(samples, orchestrate(samples, phases, uniform_topology({2}, {2})));
     EXPECT_EQ(loss.total, 0u);
     EXPECT_EQ(loss.weight(rank_id{1}), 0.0);
+}
+
+auto refuses(std::string const& text) { return testing::ThrowsMessage<std::invalid_argument>(text); }
+
+TEST(loss_counts_of, refuses_samples_of_another_number_than_the_step_has) {
+    step_samples const samples{.counts = {2, 1}, .text = {10, 20, 10}};
+    std::vector<phase> const phases{{.name = "llm", .group = flat_group({2})}};
+    auto const step = orchestrate(samples, phases, uniform_topology({2}, {2}));
+    auto other = samples;
+    auto const count = [&] { (void)loss_counts_of(other, step); };
+    other.text.pop_back();
+    EXPECT_THAT(count,
+                refuses("loss_counts_of: samples.text.size() = 2, expected one for each of 3 samples of the step"));
+    other.text = {10, 20, 10, 5};
+    EXPECT_THAT(count,
+                refuses("loss_counts_of: samples.text.size() = 4, expected one for each of 3 samples of the step"));
+    other = samples;
+    other.labels = {1, 2};
+    EXPECT_THAT(count,
+                refuses("loss_counts_of: samples.labels.size() = 2, expected one for each of 3 samples of the step"));
+    other = samples;
+    other.counts = {3};
+    EXPECT_THAT(
+        count,
+        refuses("loss_counts_of: samples.counts.size() = 1, expected one for each of 2 world ranks of the step"));
+    EXPECT_THAT([&] { (void)loss_counts_of(samples, planned_step{}); },
+                refuses("loss_counts_of: step.phases.size() = 0, expected at least the LLM"));
+}
+
+TEST(loss_counts, refuse_a_rank_or_a_micro_batch_that_the_step_has_not) {
+    loss_counts const loss{.labels = {1, 2, 3, 4, 5, 6}, .total = 21, .micro_batches = 2};
+    EXPECT_THAT([&] { (void)loss.of(rank_id{3}); },
+                refuses("loss_counts::of: rank = 3, expected below the 3 ranks of the LLM's group"));
+    EXPECT_THAT([&] { (void)loss.weight(rank_id{0}, micro_batch_id{2}); },
+                refuses("loss_counts::weight: micro_batch = 2, expected below the 2 micro-batches"));
+    EXPECT_THAT([] { (void)loss_counts{}.weight(rank_id{0}); },
+                refuses("loss_counts::weight: rank = 0, expected below the 0 ranks of the LLM's group"));
+    EXPECT_EQ(loss.of(rank_id{2}, micro_batch_id{1}), 6u) << "the last";
 }
 
 class loss_law : public testing::TestWithParam<unsigned> {};

@@ -426,6 +426,8 @@ TEST(orchestrate, refuses_what_does_not_belong_together) {
                 refuses("orchestrate: samples.counts.size() = 3, expected one for each of 4 world ranks"));
     EXPECT_THAT(with([](auto& drawn) { drawn.samples.counts[3] = 2; }),
                 refuses("orchestrate: samples.counts[3] = 2, expected counts that add up to the 5 samples"));
+    EXPECT_THAT(with([](auto& drawn) { drawn.samples.text.clear(); }),
+                refuses("orchestrate: samples.text.size() = 0, expected one for each of 5 samples that are drawn"));
     EXPECT_THAT(with([](auto& drawn) { drawn.samples.counts[3] = 0; }),
                 refuses("orchestrate: samples.text.size() = 5, expected one for each of 4 samples that are drawn"));
     EXPECT_THAT(with([](auto& drawn) { drawn.samples.labels = {1}; }),

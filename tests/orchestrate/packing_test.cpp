@@ -72,5 +72,25 @@ TEST(packed, refuses_lengths_of_other_items) {
         refuses("packed: pad_to = 0, expected at least 1"));
 }
 
+TEST(packed, refuses_a_rank_a_micro_batch_or_an_item_that_the_plan_has_not) {
+    auto const refuses = [](std::string const& text) { return testing::ThrowsMessage<std::invalid_argument>(text); };
+    auto plan = test::plan_of({{0}, {1}, {2}, {}}, 2);
+    auto const pack = [&](std::uint32_t rank, std::uint32_t micro_batch) {
+        return [&plan, rank, micro_batch] {
+            (void)packed(plan, rank_id{rank}, micro_batch_id{micro_batch}, sizes(plan.items.size(), 5));
+        };
+    };
+    EXPECT_THAT(pack(2, 1), refuses("packed: rank = 2, expected below the 2 ranks of the plan"));
+    EXPECT_THAT(pack(0, 2), refuses("packed: micro_batch = 2, expected below the 2 micro-batches"));
+    plan.items[1] = item_id{3};
+    EXPECT_THAT(pack(0, 1), refuses("packed: plan.items[1] = 3, expected an item below 3"));
+    plan = {};
+    EXPECT_THAT(pack(0, 0), refuses("packed: rank = 0, expected below the 0 ranks of the plan"));
+    plan.micro_batches = 0;
+    EXPECT_THAT(pack(0, 0), refuses("packed: micro_batch = 0, expected below the 0 micro-batches"));
+    plan = {.items = {}, .offsets = {}};
+    EXPECT_THAT(pack(0, 0), refuses("packed: rank = 0, expected below the 0 ranks of the plan"));
+}
+
 }  // namespace
 }  // namespace evenkeel::packing_test

@@ -12,8 +12,11 @@
 #include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/orchestrate/detail/amounts.hpp>
+#include <evenkeel/orchestrate/detail/arguments.hpp>
 #include <evenkeel/orchestrate/detail/in_phase.hpp>
 #include <evenkeel/orchestrate/detail/overflow.hpp>
+#include <evenkeel/orchestrate/detail/require_batch.hpp>
+#include <evenkeel/orchestrate/detail/require_of_step.hpp>
 #include <evenkeel/orchestrate/packing.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
@@ -62,15 +65,19 @@ namespace detail {
 /// The pieces of one sample's sequence, put in order.
 class sequence_builder {
   public:
-    sequence_builder(step_samples const& samples, std::span<phase const> phases, assembly& result)
-        : samples_{samples}, phases_{phases}, result_{result} {
+    sequence_builder(step_samples const& samples, std::span<phase const> phases, planned_step const& step,
+                     assembly& result)
+        : samples_{samples}, phases_{phases}, step_{step}, result_{result} {
         result.outputs.resize(phases.size() - 1);
     }
 
+    /// @throws std::invalid_argument  if the sample owns other units than in the step.
     [[nodiscard]] std::uint64_t length(item_id sample) const {
         std::uint64_t sum = samples_.text[to_index(sample)];
         for (std::size_t encoder = 0; encoder + 1 < phases_.size(); ++encoder) {
             auto const& inputs = samples_.inputs[encoder];
+            require_offset(encoder, to_index(sample));
+            require_offset(encoder, to_index(sample) + 1);
             for (std::size_t unit = inputs.units.offsets[to_index(sample)];
                  unit < inputs.units.offsets[to_index(sample) + 1]; ++unit) {
                 sum = sum_or_throw("assembly_of", sum, output_tokens(phases_[encoder], inputs.lengths[unit]),
@@ -114,6 +121,15 @@ class sequence_builder {
         std::size_t unit;
     };
 
+    void require_offset(std::size_t encoder, std::size_t sample) const {
+        std::size_t const found = samples_.inputs[encoder].units.offsets[sample];
+        if (std::size_t const planned = step_.units[encoder].offsets[sample]; found != planned) {
+            throw_invalid("assembly_of: " + name_in_errors(phases_, encoder),
+                          element(element("samples.inputs", encoder) + ".units.offsets", sample), found,
+                          std::to_string(planned) + " as in the step");
+        }
+    }
+
     [[noreturn]] void refuse(std::size_t encoder, std::size_t unit, std::uint64_t at,
                              std::string const& expected) const {
         throw_invalid("assembly_of: " + name_in_errors(phases_, encoder),
@@ -146,6 +162,7 @@ class sequence_builder {
 
     step_samples const& samples_;
     std::span<phase const> phases_;
+    planned_step const& step_;
     assembly& result_;
     std::vector<run> runs_;
 };
@@ -160,16 +177,27 @@ class sequence_builder {
 ///     mine.outputs[0][0].start;   // 0: the first image that has arrived goes to the front,
 ///     mine.text[0].start;         // 64: and the text of its sample behind it
 ///
-/// @param samples, phases  As for `orchestrate`.
-/// @throws std::invalid_argument  names the first output whose start lies in another one or past its sequence. One
-///                                without tokens may lie in another: it puts nothing there.
+/// @param samples, phases  As for `orchestrate`,
+/// @param step             which has made this of them.
+/// @param rank             An instance of the LLM's group, not a world rank.
+/// @throws std::invalid_argument  if there is no step, it is of other numbers of samples, units, phases or world ranks,
+///                                or it has no such rank or micro-batch; names the first output whose start lies in
+///                                another one or past its sequence. One without tokens may lie in another: it puts
+///                                nothing there.
 /// @throws std::overflow_error    if the micro-batch has 2^31 tokens or more.
 /// @complexity O(samples of the step + tokens of the batch)
 [[nodiscard]] inline assembly assembly_of(step_samples const& samples, std::span<phase const> phases,
                                           planned_step const& step, rank_id rank, micro_batch_id micro_batch = {}) {
-    assembly result;
-    detail::sequence_builder builder{samples, phases, result};
+    detail::require_of_step("assembly_of", samples, phases, step);
+    detail::on_behalf_of("assembly_of", [&] {
+        for (std::size_t number = 0; number < phases.size(); ++number) {
+            detail::in_phase(phases, number, [&] { detail::require_divisors(phases[number]); });
+        }
+    });
     auto const& plan = step.llm().plan;
+    detail::require_batch("assembly_of", plan, rank, micro_batch, "the LLM's group");
+    assembly result;
+    detail::sequence_builder builder{samples, phases, step, result};
     std::vector<std::uint64_t> lengths(samples.size());
     for (item_id const sample : plan.batch(rank, micro_batch)) {
         lengths[to_index(sample)] = builder.length(sample);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/topology.hpp>
 #include <evenkeel/orchestrate/detail/amounts.hpp>
@@ -18,6 +19,7 @@
 #include <evenkeel/orchestrate/detail/node_imports.hpp>
 #include <evenkeel/orchestrate/detail/node_prices.hpp>
 #include <evenkeel/orchestrate/detail/overflow.hpp>
+#include <evenkeel/orchestrate/detail/require_of_step.hpp>
 #include <evenkeel/orchestrate/detail/step_problem.hpp>
 #include <evenkeel/orchestrate/phase.hpp>
 #include <evenkeel/orchestrate/samples.hpp>
@@ -46,6 +48,17 @@ namespace detail {
     return std::max(allowed, quality.max_load);
 }
 
+/// Refuses phases that run on other numbers of ranks than `step` does.
+inline void require_groups_of(std::span<phase const> phases, planned_step const& step) {
+    for (std::size_t number = 0; number < phases.size(); ++number) {
+        std::size_t const planned = step.phases[number].plan.ranks().value;
+        if (std::size_t const ranks = phases[number].group.ranks().value; ranks != planned) {
+            throw_invalid("bound_of: " + name_in_errors(phases, number), "group.ranks()", ranks,
+                          "the " + std::to_string(planned) + " ranks of the step");
+        }
+    }
+}
+
 }  // namespace detail
 
 /// Proves how far the bytes between nodes of a step can be from the least possible.
@@ -62,16 +75,19 @@ namespace detail {
 ///
 /// @param samples, phases, topology  As for `orchestrate`,
 /// @param step                       which has made this of them.
-/// @throws std::invalid_argument, std::overflow_error  as `orchestrate`.
+/// @throws std::invalid_argument, std::overflow_error  as `orchestrate`, and if there is no step, or it is of other
+///                                                     numbers of samples, units, phases or ranks.
 /// @complexity O(samples + units) for each of a hundred or so prices that are tried
 [[nodiscard]] inline step_bound bound_of(step_samples const& samples, std::span<phase const> phases,
                                          topology const& topology, planned_step const& step) {
+    detail::require_planned("bound_of", step);
     micro_batch_count const micro_batches{step.llm().plan.micro_batches};
+    detail::on_behalf_of("bound_of",
+                         [&] { detail::require_step(samples, phases, topology, {.micro_batches = micro_batches}); });
+    detail::require_of_step("bound_of", samples, phases, step);
+    detail::require_groups_of(phases, step);
     detail::step_amounts amounts;
-    detail::on_behalf_of("bound_of", [&] {
-        detail::require_step(samples, phases, topology, {.micro_batches = micro_batches});
-        detail::write_amounts(samples, phases, amounts);
-    });
+    detail::on_behalf_of("bound_of", [&] { detail::write_amounts(samples, phases, amounts); });
     detail::step_problem const problem{
         .samples = samples, .phases = phases, .cluster = topology, .amounts = amounts, .home = step.home};
     std::size_t const nodes = topology.nodes();

@@ -13,6 +13,7 @@
 #include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/plan.hpp>
+#include <evenkeel/orchestrate/detail/require_batch.hpp>
 
 namespace evenkeel {
 
@@ -40,7 +41,8 @@ struct packed_batch {
 ///
 /// @param lengths  Tokens of every item of the plan.
 /// @param pad_to   Each sequence is padded up to a multiple of this.
-/// @throws std::invalid_argument  if there is not one length per item, or `pad_to` is 0.
+/// @throws std::invalid_argument  if the plan has no such rank or micro-batch or an item past its last, there is not
+///                                one length per item, or `pad_to` is 0.
 /// @throws std::overflow_error    if the batch has 2^31 tokens or more.
 /// @complexity O(tokens of the batch)
 [[nodiscard]] inline packed_batch packed(plan const& plan, rank_id rank, micro_batch_id micro_batch,
@@ -52,11 +54,16 @@ struct packed_batch {
     if (pad_to == 0) {
         throw_invalid("packed", "pad_to", 0, "at least 1");
     }
+    detail::require_batch("packed", plan, rank, micro_batch, "the plan");
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
     auto const items = plan.batch(rank, micro_batch);
     packed_batch result{
         .items = {items.begin(), items.end()}, .offsets = {0}, .padded_offsets = {0}, .position_ids = {}};
-    for (item_id const item : items) {
+    for (item_id const& item : items) {
+        if (to_index(item) >= lengths.size()) {
+            throw_invalid("packed", element("plan.items", static_cast<std::size_t>(&item - plan.items.data())),
+                          to_index(item), "an item below " + std::to_string(lengths.size()));
+        }
         std::uint64_t const length = lengths[to_index(item)];
         std::uint64_t const rest = length % pad_to;
         std::uint64_t const padding = rest == 0 ? 0 : pad_to - rest;

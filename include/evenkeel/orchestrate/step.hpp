@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include <evenkeel/core/errors.hpp>
 #include <evenkeel/core/ids.hpp>
 #include <evenkeel/core/layout.hpp>
 #include <evenkeel/core/plan.hpp>
 #include <evenkeel/core/quality.hpp>
 #include <evenkeel/orchestrate/detail/overflow.hpp>
+#include <evenkeel/orchestrate/detail/require_batch.hpp>
 #include <evenkeel/rearrange/rearrangement.hpp>
 #include <evenkeel/rearrange/units.hpp>
 
@@ -90,26 +94,51 @@ struct planned_step {
     step_traffic traffic;
 
     [[nodiscard]] std::size_t encoders() const noexcept { return units.size(); }
-    [[nodiscard]] planned_phase const& llm() const noexcept { return phases.back(); }
+
+    /// @throws std::invalid_argument  if nothing has been planned, as all below.
+    [[nodiscard]] planned_phase const& llm() const { return llm_for("planned_step::llm"); }
 
     /// Inputs of an encoder, per unit: from the rank that drew them to the one that encodes them.
+    ///
+    /// @throws std::invalid_argument  if there is no such encoder.
     [[nodiscard]] rearrangement raw(std::size_t encoder) const {
+        require_encoder("planned_step::raw", encoder);
         return {expand(home, units[encoder]), phases[encoder].layout};
     }
 
     /// Outputs of an encoder, per unit: straight to the LLM instance of their sample, in the order of their samples
     /// there.
+    ///
+    /// @throws std::invalid_argument  if there is no such encoder.
     [[nodiscard]] rearrangement outputs(std::size_t encoder) const {
+        require_encoder("planned_step::outputs", encoder);
         return {phases[encoder].layout, expand(llm().layout, units[encoder])};
     }
 
     /// What travels with a sample itself, such as text and labels.
-    [[nodiscard]] rearrangement text() const { return {home, llm().layout}; }
+    [[nodiscard]] rearrangement text() const { return {home, llm_for("planned_step::text").layout}; }
 
     /// From the LLM back to where and in which order samples were drawn, for what is reported per sample.
-    [[nodiscard]] rearrangement original_order() const { return {llm().layout, home}; }
+    [[nodiscard]] rearrangement original_order() const {
+        return {llm_for("planned_step::original_order").layout, home};
+    }
 
     friend bool operator==(planned_step const&, planned_step const&) = default;
+
+  private:
+    [[nodiscard]] planned_phase const& llm_for(std::string_view function) const {
+        if (phases.empty()) {
+            throw_invalid(function, "phases.size()", 0, "at least the LLM");
+        }
+        return phases.back();
+    }
+
+    void require_encoder(std::string_view function, std::size_t encoder) const {
+        static_cast<void>(llm_for(function));
+        // Units may have been filled in without their phases.
+        std::size_t const planned = std::min(encoders(), phases.size() - 1);
+        detail::require_below(function, "encoder", encoder, planned, "encoders of the step");
+    }
 };
 
 /// The ranks of a phase that have no item in a micro-batch. They still take part in every collective: run them on a
@@ -117,7 +146,11 @@ struct planned_step {
 ///
 ///     // Two images on four ranks:
 ///     evenkeel::empty_ranks(step.phases[vision]);   // two ranks that encode nothing
+///
+/// @throws std::invalid_argument  if the phase has no such micro-batch.
 [[nodiscard]] inline std::vector<rank_id> empty_ranks(planned_phase const& phase, micro_batch_id micro_batch = {}) {
+    detail::require_below("empty_ranks", "micro_batch", to_index(micro_batch), phase.plan.micro_batches,
+                          "micro-batches of the phase");
     std::vector<rank_id> result;
     for (std::size_t rank = 0; rank < phase.plan.ranks().value; ++rank) {
         if (phase.plan.batch(to_id<rank_id>(rank), micro_batch).empty()) {

@@ -68,11 +68,14 @@ inline void require_inputs(step_samples const& samples, std::size_t encoder, std
 /// Refuses samples that are not of `world` ranks or do not fit their encoders.
 inline void require_samples(step_samples const& samples, std::span<phase const> phases, std::size_t world) {
     require_size("samples.counts", samples.counts.size(), world, "world ranks");
+    // Where there is no text at all, it has been forgotten, and counts are right.
+    std::size_t const most = samples.text.empty() ? max_items : samples.size();
     std::size_t drawn = 0;
     for (std::size_t rank = 0; rank < world; ++rank) {
-        if (samples.counts[rank] > samples.size() - drawn) {
+        if (samples.counts[rank] > most - drawn) {
             throw_invalid("orchestrate", element("samples.counts", rank), samples.counts[rank],
-                          "counts that add up to the " + std::to_string(samples.size()) + " samples");
+                          "counts that add up to " + std::string{samples.text.empty() ? "at most " : "the "} +
+                              std::to_string(most) + " samples");
         }
         drawn += samples.counts[rank];
     }
@@ -94,6 +97,13 @@ inline void require_samples(step_samples const& samples, std::span<phase const> 
     }
 }
 
+/// Refuses a phase whose lengths would be divided by nothing.
+inline void require_divisors(phase const& phase) {
+    if (phase.tokens_per_output == 0 || phase.pad_to == 0) {
+        throw_invalid("orchestrate", phase.pad_to == 0 ? "pad_to" : "tokens_per_output", 0, "at least 1");
+    }
+}
+
 /// Refuses a phase that cannot be planned.
 ///
 /// @param known  Whether the group has been checked before.
@@ -106,9 +116,7 @@ inline void require_phase(phase const& phase, std::size_t items, world_size worl
     if (phase.group.ranks().value == 0) {
         throw_invalid("orchestrate", "group.ranks()", 0, "at least 1");
     }
-    if (phase.tokens_per_output == 0 || phase.pad_to == 0) {
-        throw_invalid("orchestrate", phase.pad_to == 0 ? "pad_to" : "tokens_per_output", 0, "at least 1");
-    }
+    require_divisors(phase);
     if (!(tolerance_of(phase, micro_batches) >= 0)) {
         throw_invalid("orchestrate", "tolerance", *phase.tolerance, "at least 0");
     }
