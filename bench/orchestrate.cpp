@@ -21,6 +21,7 @@
 
 #include "batches.hpp"
 #include "examples/support/balanced_step.hpp"
+#include "examples/support/llm_only.hpp"
 #include "examples/support/random.hpp"
 #include "examples/support/trace.hpp"
 #include "examples/support/tri_modal.hpp"
@@ -116,47 +117,9 @@ planned_step const& joint(orchestrate_workspace& space, task const& task) {
     return orchestrate(space, task.samples, task.phases, task.cluster);
 }
 
-/// What the LLM takes in of each sample.
-std::vector<std::uint64_t> sequences_of(task const& task) {
-    auto result = task.samples.text;
-    for (auto const& inputs : task.samples.inputs) {
-        for (std::size_t sample = 0; sample < result.size(); ++sample) {
-            for (std::size_t unit = inputs.units.offsets[sample]; unit < inputs.units.offsets[sample + 1]; ++unit) {
-                result[sample] += inputs.lengths[unit];
-            }
-        }
-    }
-    return result;
-}
-
-/// The plan of the LLM as if there were no encoders.
-plan llm_alone(task const& task) {
-    return orchestrate({.counts = task.samples.counts, .text = sequences_of(task)}, std::vector{task.phases.back()},
-                       task.cluster)
-        .phases.front()
-        .plan;
-}
-
 /// Only the LLM balanced: encoders run where their samples are.
 planned_step const& llm_only(orchestrate_workspace& space, task const& task) {
-    auto given = task.phases;
-    given.back().given = llm_alone(task);
-    for (std::size_t encoder = 0; encoder < given.size() - 1; ++encoder) {
-        auto const& units = task.samples.inputs[encoder].units;
-        plan of_units;
-        for (std::size_t rank = 0; rank < given.back().given->ranks().value; ++rank) {
-            for (item_id const sample : (*given.back().given)[to_id<rank_id>(rank)]) {
-                for (std::size_t unit = 0; unit < units.count(sample); ++unit) {
-                    of_units.items.push_back(to_id<item_id>(units.first(sample) + unit));
-                }
-            }
-            of_units.offsets.push_back(of_units.items.size());
-        }
-        given[encoder].given = std::move(of_units);
-    }
-    for (auto& phase : given) {
-        phase.method = phase_method::given;
-    }
+    auto const given = examples::llm_only(task.samples, task.phases, task.cluster);
     return orchestrate(space, task.samples, given, task.cluster);
 }
 
@@ -173,7 +136,7 @@ planned_step const& each_alone(orchestrate_workspace& space, task const& task) {
         given[encoder].given =
             orchestrate(samples, std::vector{task.phases[encoder], follower}, task.cluster).phases.front().plan;
     }
-    given[llm].given = llm_alone(task);
+    given[llm].given = examples::plan_of_llm_alone(task.samples, task.phases, task.cluster);
     for (auto& phase : given) {
         phase.method = phase_method::given;
     }

@@ -14,6 +14,7 @@
 #include <evenkeel/orchestrate.hpp>
 #include <evenkeel/rearrange.hpp>
 
+#include "llm_only.hpp"
 #include "payload.hpp"
 
 namespace evenkeel::examples {
@@ -50,7 +51,7 @@ struct step_input {
 };
 
 step_input input_of(comm::gathered_lengths const& lengths, std::span<std::string const> names, method how) {
-    constexpr std::array methods{phase_method::scratch, phase_method::relabel, phase_method::stay};
+    constexpr std::array methods{phase_method::scratch, phase_method::relabel, phase_method::stay, phase_method::stay};
     bool const with_llm = names.back() == "llm";
     std::size_t const encoders = names.size() - (with_llm ? 1 : 0);
     auto const ranks = flat_group({lengths.counts.size()});
@@ -87,7 +88,7 @@ step_input input_of(comm::gathered_lengths const& lengths, std::span<std::string
                              .method = methods.at(static_cast<std::size_t>(how))});
     for (auto& phase : result.phases) {
         // Where nothing stays at home, slack saves no bytes.
-        if (how != method::stay) {
+        if (how == method::scratch || how == method::relabel) {
             phase.tolerance = 0;
         }
     }
@@ -177,12 +178,17 @@ step_outcome balance_step(comm::communicator& communicator, std::span<std::strin
     bool const with_llm = names.back() == "llm";
     auto const& topology = communicator.topology();
     auto const lengths = comm::all_gather_lengths(communicator, by_sample(drawn), phases, patience);
-    auto const input = input_of(lengths, names, how);
+    auto input = input_of(lengths, names, how);
 
     std::vector<double> plan_ms(input.phases.size());
     double begun = processor_ms();
+    if (how == method::llm_only) {
+        input.phases = llm_only(input.samples, input.phases, topology);
+        plan_ms.back() = processor_ms() - begun;
+        begun = processor_ms();
+    }
     auto const step = orchestrate(input.samples, input.phases, topology, {.planned = [&](std::size_t phase) {
-                                      plan_ms[phase] = processor_ms() - begun;
+                                      plan_ms[phase] += processor_ms() - begun;
                                       begun = processor_ms();
                                   }});
 

@@ -41,7 +41,8 @@ struct payload_scale {
 enum class method : std::uint8_t {
     scratch,  ///< without regard to where samples are
     relabel,  ///< the same, then each batch goes to the rank that keeps most bytes in its node
-    stay      ///< from where samples are, moving as little as possible
+    stay,     ///< from where samples are, moving as little as possible
+    llm_only  ///< the LLM as by `stay`, each encoder where its samples are then; needs an LLM
 };
 
 /// What one rank has drawn for one step.

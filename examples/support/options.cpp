@@ -25,7 +25,7 @@ constexpr auto most_bytes_per_token = std::uint64_t{1} << 30u;
 constexpr auto most_samples = std::uint64_t{1} << 63u;
 constexpr auto most_generated = std::uint64_t{1'000'000};
 
-constexpr auto method_names = std::array<std::string_view, 3>{"scratch", "relabel", "stay"};
+constexpr auto method_names = std::array<std::string_view, 4>{"scratch", "relabel", "stay", "llm_only"};
 
 /// The words of "llm,image"; an empty one is one, too.
 std::vector<std::string> words_of(std::string_view list) {
@@ -73,10 +73,13 @@ CLI::Option const* add_samples_and_ranks(CLI::App& app, options& to) {
 void add_methods(CLI::App& app, options& to) {
     add_choice(app, "--method", method_names,
                "How to balance: stay moves as little as possible, relabel and scratch plan without regard to where "
-               "samples are, and relabel then chooses the ranks of the batches",
+               "samples are, and relabel then chooses the ranks of the batches; llm_only balances the llm as stay "
+               "does, and encoders run where their samples are then",
                [&to](std::size_t which) { to.method = static_cast<method>(which); })
         ->default_str(std::string{name_of(to.method)});
-    app.add_flag("--compare", to.compare, "Balance by every method and show the results side by side");
+    app.add_flag("--compare", to.compare,
+                 "Balance by every method and show the results side by side: in the rows of llm_only, what encoders "
+                 "lose where only the llm is balanced");
     app.add_option_function<std::string>(
            "--phases", [&to](std::string const& text) { to.phases = words_of(text); },
            "Only these phases, separated by commas: llm,image (default: all); to the llm, what belongs to a phase left "
@@ -118,6 +121,10 @@ void add_movement(CLI::App& app, options& to) {
                [&to](std::size_t which) { to.overlap = overlaps[which] == "on"; });
 }
 
+bool has_llm(options const& options) {
+    return options.phases.empty() || std::ranges::find(options.phases, "llm") != options.phases.end();
+}
+
 void check_together(options& options, bool nodes_given, std::optional<std::filesystem::path> const& json,
                     std::optional<std::filesystem::path> const& plot) {
     if (!nodes_given) {
@@ -128,6 +135,13 @@ void check_together(options& options, bool nodes_given, std::optional<std::files
     if (options.ranks % options.ranks_per_node != 0) {
         refuse("--ranks-per-node", fmt::format("a divisor of the {} ranks", options.ranks),
                fmt::to_string(options.ranks_per_node));
+    }
+    if (options.method == method::llm_only && !has_llm(options)) {
+        refuse("--phases", "llm among them with --method llm_only",
+               in_quotes(fmt::format("{}", fmt::join(options.phases, ","))));
+    }
+    if (options.method == method::llm_only && options.overlap) {
+        refuse("--method", "scratch, relabel or stay with --overlap", in_quotes(name_of(options.method)));
     }
     auto const most = most_samples / options.ranks / options.steps;
     if (options.samples_per_rank > most) {
@@ -166,7 +180,14 @@ options parse_options(int count, char const* const* arguments) {
 std::string_view name_of(method method) noexcept { return method_names.at(static_cast<std::size_t>(method)); }
 
 std::vector<method> methods_of(options const& options) {
-    return options.compare ? std::vector{method::scratch, method::relabel, method::stay} : std::vector{options.method};
+    if (!options.compare) {
+        return {options.method};
+    }
+    std::vector result{method::scratch, method::relabel, method::stay};
+    if (has_llm(options)) {
+        result.push_back(method::llm_only);
+    }
+    return result;
 }
 
 std::vector<phase_lengths> chosen_phases(options const& options, std::span<phase_lengths const> all) {

@@ -27,7 +27,7 @@ struct waits_report {
 /// How the steps run.
 struct overlapped_steps {
     std::size_t steps = 1;
-    method how = method::stay;
+    method how = method::stay;  ///< not `llm_only`, for a dispatcher is given no plans
     payload_scale scale = {};
     bool overlap = true;
     std::chrono::milliseconds computing{20};

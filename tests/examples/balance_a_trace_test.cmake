@@ -85,7 +85,7 @@ if(NOT image GREATER 0 OR NOT text GREATER 0 OR NOT saving GREATER 0 OR NOT toke
 endif()
 
 # Every method, and all of them.
-foreach(method scratch relabel stay)
+foreach(method scratch relabel stay llm_only)
     must_run(--ranks 8 --ranks-per-node 2 --samples-per-rank 8 --method ${method} --phases llm,image)
     string(JSON phases LENGTH "${json}" phases)
     string(JSON used GET "${json}" method)
@@ -96,9 +96,17 @@ endforeach()
 run(--ranks 8 --ranks-per-node 2 --samples-per-rank 8 --compare --json r.json)
 file(READ "${FOLDER}/r.json" json)
 string(JSON methods LENGTH "${json}" methods)
-if(NOT status EQUAL 0 OR NOT methods EQUAL 3 OR NOT out MATCHES "scratch.*relabel.*stay")
+if(NOT status EQUAL 0 OR NOT methods EQUAL 4 OR NOT out MATCHES "scratch.*relabel.*stay.*llm_only")
     message(SEND_ERROR "--compare: status ${status}\n${out}${err}${json}")
 endif()
+# What the encoders lose where only the LLM is balanced.
+foreach(phase 0 1)
+    string(JSON joint GET "${json}" methods 2 phases ${phase} gap)
+    string(JSON lost GET "${json}" methods 3 phases ${phase} gap)
+    if(NOT lost GREATER 0.1 OR NOT lost GREATER joint)
+        message(SEND_ERROR "--compare: encoder ${phase} is ${lost} above its bound by llm_only, ${joint} by stay")
+    endif()
+endforeach()
 
 # A file with what a spreadsheet or a person may leave in it; rows repeat from the start.
 file(WRITE "${FOLDER}/good.csv" "# lengths\ntext,image\n12,256+256+88\n7,0\n0,64\n")

@@ -130,6 +130,33 @@ TEST(balance_step, gives_no_unit_to_a_sample_without_tokens) {
     }
 }
 
+TEST(balance_step, shows_what_encoders_lose_where_only_the_llm_is_balanced) {
+    // Every rank has as much for the LLM, but ranks 0 and 1 have all images, and rank 2 one empty sample.
+    by_rank const images{{40, 40}, {40, 40}, {0, 0, 0}, {0, 0}};
+    by_rank const all{{50, 50}, {50, 50}, {50, 50, 0}, {50, 50}};
+    auto const joint = run({"image", "llm"}, {images, all}, {});
+    auto const only = run({"image", "llm"}, {images, all}, {}, method::llm_only);
+
+    EXPECT_EQ(joint.outcomes[0][0].after.max_load, 40U);
+    EXPECT_EQ(only.outcomes[0][0].after.max_load, 80U);
+    EXPECT_EQ(only.outcomes[0][0].after.gap(), 1);
+    EXPECT_EQ(only.outcomes[0][1].after.gap(), 0);
+    EXPECT_EQ(only.sum.bytes, 0U);
+}
+
+TEST(balance_step, runs_units_where_their_samples_are_where_only_the_llm_is_balanced) {
+    by_rank const images{{40, 30, 20}, {0}, {7}, {0}};
+    by_rank const all{{50, 50, 50}, {60}, {70}, {10}};
+    auto const only = run({"image", "llm"}, {images, all}, {}, method::llm_only);
+    auto const llm = run(all, 1);
+
+    EXPECT_EQ(only.sum.wrong, 0U);
+    EXPECT_EQ(only.outcomes[0][1].loads_after, llm.outcomes[0][0].loads_after);
+    EXPECT_EQ(only.outcomes[0][1].after, llm.outcomes[0][0].after);
+    EXPECT_GT(only.bytes[0].raw.total, 0U);
+    EXPECT_EQ(only.bytes[0].output.total, 0U);
+}
+
 TEST(balance_step, balances_encoders_without_an_llm) {
     auto const done = run({"image"}, {{{40, 40, 40}, {0}, {0}, {0}}}, {});
     EXPECT_EQ(done.sum.wrong, 0U);

@@ -91,8 +91,16 @@ TEST(options, choose_the_method) {
     EXPECT_EQ(parsed({"--method", "scratch"}).method, method::scratch);
     EXPECT_EQ(parsed({"--method", "relabel"}).method, method::relabel);
     EXPECT_EQ(methods_of(parsed({"--method=relabel"})), std::vector{method::relabel});
-    EXPECT_EQ(methods_of(parsed({"--compare"})), (std::vector{method::scratch, method::relabel, method::stay}));
+    EXPECT_EQ(methods_of(parsed({"--compare"})),
+              (std::vector{method::scratch, method::relabel, method::stay, method::llm_only}));
+    EXPECT_EQ(parsed({"--method", "llm_only"}).method, method::llm_only);
+    EXPECT_EQ(name_of(method::llm_only), "llm_only");
     EXPECT_EQ(name_of(method::stay), "stay");
+}
+
+TEST(options, compare_what_only_an_llm_loses_where_there_is_an_llm) {
+    EXPECT_EQ(methods_of(parsed({"--compare", "--phases", "image,llm"})).back(), method::llm_only);
+    EXPECT_EQ(methods_of(parsed({"--compare", "--phases", "image"})).back(), method::stay);
 }
 
 TEST(options, run_the_dispatcher_with_or_without_overlap) {
@@ -134,7 +142,7 @@ TEST(options, give_help_when_asked) {
     auto const help = complaint<help_wanted>([] { (void)parsed({"--help"}); });
     for (auto const* const option : {"--lengths", "--seed", "--ranks", "--ranks-per-node", "--samples-per-rank",
                                      "--steps", "--method", "--compare", "--phases", "--backend", "--payload-scale",
-                                     "--bytes-per-token", "--overlap", "--json", "--plot"}) {
+                                     "--bytes-per-token", "--overlap", "--json", "--plot", "llm_only"}) {
         EXPECT_NE(help.find(option), std::string::npos) << option;
     }
 }
@@ -183,7 +191,11 @@ INSTANTIATE_TEST_SUITE_P(
         bad_line{{"--samples-per-rank", "9223372036854775807", "--ranks", "4", "--steps", "2"},
                  "--samples-per-rank: expected at most 1152921504606846976 with --ranks 4 and --steps 2, got "
                  "9223372036854775807"},
-        bad_line{{"--method", "luck"}, "--method: expected one of: scratch, relabel, stay, got 'luck'"},
+        bad_line{{"--method", "luck"}, "--method: expected one of: scratch, relabel, stay, llm_only, got 'luck'"},
+        bad_line{{"--method", "llm_only", "--overlap", "on"},
+                 "--method: expected scratch, relabel or stay with --overlap, got 'llm_only'"},
+        bad_line{{"--method", "llm_only", "--phases", "image,audio"},
+                 "--phases: expected llm among them with --method llm_only, got 'image,audio'"},
         bad_line{{"--phases"}, "--phases: expected a value, got none"},
         bad_line{{"--steps", "0"}, "--steps: expected a whole number of at least 1, got 0"},
         bad_line{{"--payload-scale", "1/0"},
