@@ -40,9 +40,14 @@ class by_bytes {
   public:
     /// Tries with ever less slack for the ranks of a node, then with more, until no sample is parted.
     ///
+    /// A plan that was given stays, and nothing is tried where batches are made without regard to homes.
+    ///
     /// @param chosen  The plan so far, whose place the cheapest one takes that is as even.
     void operator()(phase_task& task, phase const& llm, group_view const& view, double tolerance,
                     phase_planner& planner, phase_ranks& chosen) {
+        if (llm.given || llm.method != phase_method::stay || llm.cost.pads()) {
+            return;
+        }
         auto const classes = task.classes;
         std::uint64_t const slack_tenths = task.slack_tenths;
         auto& quality = chosen.qualities.back();
