@@ -40,12 +40,13 @@ class by_bytes {
   public:
     /// Tries with ever less slack for the ranks of a node, then with more, until no sample is parted.
     ///
-    /// A plan that was given stays, and nothing is tried where batches are made without regard to homes.
+    /// A plan that was given stays, and nothing is tried where batches are made without regard to homes, or text alone
+    /// is no longer than other samples: then it levels better than anything else.
     ///
     /// @param chosen  The plan so far, whose place the cheapest one takes that is as even.
     void operator()(phase_task& task, phase const& llm, group_view const& view, double tolerance,
                     phase_planner& planner, phase_ranks& chosen) {
-        if (llm.given || llm.method != phase_method::stay || llm.cost.pads()) {
+        if (llm.given || llm.method != phase_method::stay || llm.cost.pads() || !is_text_alone_long(task)) {
             return;
         }
         auto const classes = task.classes;
@@ -76,6 +77,19 @@ class by_bytes {
     }
 
   private:
+    [[nodiscard]] static bool is_text_alone_long(phase_task const& task) noexcept {
+        double alone = 0;
+        double all = 0;
+        std::size_t count = 0;
+        for (std::size_t at = 0; at < task.size(); ++at) {
+            auto const weight = static_cast<double>(task.weights[at]);
+            all += weight;
+            alone += task.classes[at] == 0 ? weight : 0;
+            count += task.classes[at] == 0 ? 1U : 0U;
+        }
+        return alone * static_cast<double>(task.size()) > all * static_cast<double>(count);
+    }
+
     /// Samples that run in another node than their outputs are in or, without outputs, than their text is in.
     struct parted {
         std::uint64_t bytes = 0;
