@@ -53,8 +53,9 @@ namespace evenkeel {
 /// @param phases    The encoders, in the order of `samples.inputs`, and the LLM last.
 /// @param topology  Which world ranks share a node.
 /// @throws std::invalid_argument  if arguments do not belong together or make no sense.
-/// @throws std::overflow_error    if a length, a load or bytes do not fit into 64 bits. What belongs to a phase is said
-///                                with its number and name: "orchestrate: phases[1] (llm): pad_to = 0, expected ...".
+/// @throws std::overflow_error    if a length, a load or bytes do not fit into 64 bits, or bytes to be relabelled
+///                                into 62. What belongs to a phase is said with its number and name:
+///                                "orchestrate: phases[1] (llm): pad_to = 0, expected ...".
 /// @complexity O(samples + units), and in each phase at most `phase::effort` steps per item.
 [[nodiscard]] inline planned_step orchestrate(step_samples const& samples, std::span<phase const> phases,
                                               topology const& topology, orchestrate_options const& options = {});
