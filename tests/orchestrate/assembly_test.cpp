@@ -102,29 +102,33 @@ TEST(assembly_of, refuses_a_rank_or_a_micro_batch_that_the_step_has_not) {
     EXPECT_NO_THROW(assemble(0, 1)());
 }
 
+/// Asks for what is assembled of a sound step, but of samples or phases that were changed after it.
+template <class Change>
+auto assembled_after(Change change) {
+    return [change] {
+        interleaved drawn;
+        auto const step = orchestrate(drawn.samples, drawn.phases, uniform_topology({1}, {1}));
+        change(drawn);
+        (void)assembly_of(drawn.samples, drawn.phases, step, rank_id{0});
+    };
+}
+
 TEST(assembly_of, refuses_a_step_that_is_not_of_these_samples_and_phases) {
     interleaved const sound;
     auto const step = orchestrate(sound.samples, sound.phases, uniform_topology({1}, {1}));
-    auto const with = [&](auto change) {
-        return [&, change] {
-            auto drawn = sound;
-            change(drawn);
-            (void)assembly_of(drawn.samples, drawn.phases, step, rank_id{0});
-        };
-    };
-    EXPECT_THAT(with([](auto& drawn) { drawn.samples.text.push_back(1); }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.samples.text.push_back(1); }),
                 refuses("assembly_of: samples.text.size() = 3, expected one for each of 2 samples of the step"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.samples.text.pop_back(); }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.samples.text.pop_back(); }),
                 refuses("assembly_of: samples.text.size() = 1, expected one for each of 2 samples of the step"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.samples.labels.pop_back(); }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.samples.labels.pop_back(); }),
                 refuses("assembly_of: samples.labels.size() = 1, expected one for each of 2 samples of the step"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.samples.counts.clear(); }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.samples.counts.clear(); }),
                 refuses("assembly_of: samples.counts.size() = 0, expected one for each of 1 world ranks of the step"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs.pop_back(); }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.samples.inputs.pop_back(); }),
                 refuses("assembly_of: samples.inputs.size() = 1, expected one for each of 2 encoders of the step"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.phases.clear(); }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.phases.clear(); }),
                 refuses("assembly_of: phases.size() = 0, expected one for each of 3 phases of the step"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.phases.push_back(drawn.phases.back()); }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.phases.push_back(drawn.phases.back()); }),
                 refuses("assembly_of: phases.size() = 4, expected one for each of 3 phases of the step"));
     EXPECT_THAT([&] { (void)assembly_of(sound.samples, sound.phases, planned_step{}, rank_id{0}); },
                 refuses("assembly_of: step.phases.size() = 0, expected at least the LLM"));
@@ -135,30 +139,21 @@ TEST(assembly_of, refuses_a_step_that_is_not_of_these_samples_and_phases) {
 }
 
 TEST(assembly_of, refuses_inputs_and_phases_that_are_not_those_of_the_step) {
-    interleaved const sound;
-    auto const step = orchestrate(sound.samples, sound.phases, uniform_topology({1}, {1}));
-    auto const with = [&](auto change) {
-        return [&, change] {
-            auto drawn = sound;
-            change(drawn);
-            (void)assembly_of(drawn.samples, drawn.phases, step, rank_id{0});
-        };
-    };
-    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[0].lengths.pop_back(); }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.samples.inputs[0].lengths.pop_back(); }),
                 refuses("assembly_of: phases[0] (vision): samples.inputs[0].lengths.size() = 1, expected one for each "
                         "of 2 units of the step"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[0].starts.pop_back(); }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.samples.inputs[0].starts.pop_back(); }),
                 refuses("assembly_of: phases[0] (vision): samples.inputs[0].starts.size() = 1, expected one for each "
                         "of 2 units of the step"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[1].units.offsets.pop_back(); }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.samples.inputs[1].units.offsets.pop_back(); }),
                 refuses("assembly_of: phases[1] (audio): samples.inputs[1].units.offsets.size() = 2, expected one for "
                         "each of 3 offsets of the step"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.samples.inputs[0].units.offsets[1] = 1000; }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.samples.inputs[0].units.offsets[1] = 1000; }),
                 refuses("assembly_of: phases[0] (vision): samples.inputs[0].units.offsets[1] = 1000, expected 1 as in "
                         "the step"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.phases[1].tokens_per_output = 0; }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.phases[1].tokens_per_output = 0; }),
                 refuses("assembly_of: phases[1] (audio): tokens_per_output = 0, expected at least 1"));
-    EXPECT_THAT(with([](auto& drawn) { drawn.phases[2].pad_to = 0; }),
+    EXPECT_THAT(assembled_after([](auto& drawn) { drawn.phases[2].pad_to = 0; }),
                 refuses("assembly_of: phases[2] (llm): pad_to = 0, expected at least 1"));
 }
 

@@ -25,10 +25,10 @@ struct phase_task {
     std::vector<item_id> items;             ///< which they are, ascending; empty if they are all
     bool limit_imports = false;             ///< whether no node is to take on more than others give away
     bool several_units = false;             ///< whether a sample has more than one
+    std::vector<std::uint32_t> starts;      ///< then: the first item of each sample that has any
     /// How much of the slack nodes keep back for their ranks. Half: with more, tries with other shares follow, and with
     /// less, failing nodes.
     std::uint64_t slack_tenths = 5;
-    std::vector<std::uint32_t> starts;  ///< then: the first item of each sample that has any
 
     // What the spans refer to, where it is not the phase's own.
     std::vector<std::uint64_t> some_weights;

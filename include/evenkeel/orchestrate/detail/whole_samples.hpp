@@ -79,6 +79,7 @@ class whole_samples {
     /// Bytes of the samples that have moved.
     [[nodiscard]] std::uint64_t between_nodes() const noexcept { return between_nodes_; }
 
+  private:
     /// `lower_bound`, of which with many items per rank the mean and the heaviest item are all.
     [[nodiscard]] std::uint64_t bound_of(std::span<std::uint64_t const> weights, std::size_t ranks) {
         if (is_sparse(weights, ranks)) {
@@ -98,7 +99,6 @@ class whole_samples {
         return std::max(total / ranks + (total % ranks != 0 ? 1 : 0), heaviest);
     }
 
-  private:
     [[nodiscard]] static std::size_t first(phase_task const& task, std::size_t sample) noexcept {
         return sample < task.starts.size() ? task.starts[sample] : task.size();
     }

@@ -104,7 +104,7 @@ class node_sorting {
               sorted_items& sorted) {
         std::size_t const before = end_;
         if (!sort_short(batch, first, sorted)) {
-            sort_items({}, batch, sorting_);
+            sort_items({}, batch, sorting_);  // names nobody in an error, as there is none: the sum is known to fit
             for (std::size_t item = 0; item < sorting_.size(); ++item, ++end_) {
                 sorted.weights[end_] = sorting_.unit * sorting_.weights[item];
                 sorted.positions[end_] = first + sorting_.positions[item];
